@@ -133,6 +133,7 @@ struct PredicateCheck {
     let right: PredicateValue? = example(of: node.right)
     if node.modifier == .direct { return compare(left, node, right, isMember: false) }
     if let left, !left.isNull, !left.isCollection {
+      if node.takesSingleValue { return compare(left, node, right, isMember: false) }
       report(
         PredicateProblem(
           .notCollection, part: Printer.print(.comparison(node)), subject: subject(node.left),

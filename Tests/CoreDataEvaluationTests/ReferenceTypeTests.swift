@@ -60,6 +60,24 @@ struct ReferenceTypeTests {
     #expect(template.predicateNode().keyPaths == ["a", "b"])
   }
 
+  // Found with the tests of PredicateQI and CoreDataQueryInterface: what Apple's stores take.
+  @Test func `ANY before one value of a subquery's variable says nothing, and is a mistake of SELF`() throws {
+    let object: [String: Any] = ["pets": [["name": "Tom"], ["name": "Kit"]], "name": "Ann"]
+    for (format, expected) in [
+      ("SUBQUERY(pets, $p, ANY $p.name BEGINSWITH[c] 't').@count == 1", true),
+      ("SUBQUERY(pets, $p, SOME $p.name == 'Kit').@count == 2", false),
+      ("SUBQUERY(pets, $p, NONE $p.name == 'Kit').@count == 1", true),
+      ("SUBQUERY(pets, $p, ANY $p.name == $p.name).@count == 2", true),
+    ] {
+      #expect(try NSPredicate(format: format).evaluateThrowing(with: object) == expected, "\(format)")
+    }
+    for format in ["ANY name == 'Ann'", "SUBQUERY(pets, $p, ALL $p.name == 'Tom').@count == 1"] {
+      #expect(throws: PredicateError.self, "\(format)") {
+        try NSPredicate(format: format).evaluateThrowing(with: object)
+      }
+    }
+  }
+
   @Test func `blocks and Foundation's own predicates take part`() throws {
     let block: NSPredicate = NSPredicate { object, _ in (object as? Int) == 3 }
     let compound: NSPredicate = NSPredicate(format: "SELF > 1 AND %@", block)

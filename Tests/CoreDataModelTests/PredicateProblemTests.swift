@@ -109,6 +109,10 @@ import Testing
     Sample("ANY name == 'x'", Finding(.notCollection, "ANY name == \"x\"")),
     Sample("ALL boss.age > 3", Finding(.notCollection, "ALL boss.age > 3")),
     Sample("NONE age == 3", Finding(.notCollection, "ANY age == 3")),
+    Sample(
+      "SUBQUERY(pets, $p, ALL $p.weight > 3).@count > 0", Finding(.notCollection, "ALL $p.weight > 3")),
+    Sample(
+      "SUBQUERY(pets, $p, ANY $p.weight > 'a').@count > 0", Finding(.wrongType, "ANY $p.weight > \"a\"")),
     Sample("age IN 5", Finding(.notCollection, "age IN 5")),
     Sample("SELF IN boss", Finding(.notCollection, "SELF IN boss")),
     Sample("age CONTAINS 3", Finding(.notCollection, "age CONTAINS 3")),

@@ -52,6 +52,7 @@ enum Compiler {
     return { context in
       guard let collection = try raw(context), !isNullObject(collection) else { return needsAll }
       guard let elements = RawCollection.elements(of: collection) else {
+        if node.takesSingleValue { return try holds(PredicateValue(normalizing: collection), context) }
         throw PredicateError.evaluation(
           "The left side of an ALL or ANY operator must be an array or a set, but \(Printer.print(node.left)) gave "
             + "\(PredicateValue(normalizing: collection).kindName) in \(Printer.print(.comparison(node))). "

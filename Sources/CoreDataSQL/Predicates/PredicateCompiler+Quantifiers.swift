@@ -35,7 +35,9 @@ extension PredicateCompiler {
         return .truth(needsAll)
       }
       return try quantified(node, .members(members), right, scope)
-    case .value, .object, .entity: try left.checkReadable(Printer.print(node.left))
+    case .value, .object, .entity:
+      if node.takesSingleValue { return try comparison.compile(left, right) }
+      try left.checkReadable(Printer.print(node.left))
     }
     throw invalid(
       node.left,
