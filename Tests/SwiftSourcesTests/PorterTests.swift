@@ -50,7 +50,7 @@ struct PorterTests {
       ),
       (
         "  import os.log\nlet x = 1\n",
-        "  #if canImport(os.log)\n    import os.log\n  #else\n    import Foundation\n  #endif\nlet x = 1\n"
+        "  #if canImport(os)\n    import os\n  #else\n    import Foundation\n  #endif\nlet x = 1\n"
       ),
       ("import CoreData.CoreDataDefines\nimport Shop.Cart\n", "import CoreData\nimport Shop.Cart\n"),
       // Names of C and of Objective-C.

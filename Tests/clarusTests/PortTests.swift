@@ -84,6 +84,98 @@ import Testing
     #expect(with.status == 0 && !with.output.contains("CoreDataNames.swift"))
   }
 
+  // MARK: Manifests
+
+  private static let library: String = #".product(name: "CoreData", package: "clarus")"#
+  private static let sources: String = #".plugin(name: "CoreDataSourcesPlugin", package: "clarus")"#
+  private static let models: String = #".plugin(name: "CoreDataModelPlugin", package: "clarus")"#
+  private static let dependency: String = #"dependencies: [.package(name: "clarus", path: "../clarus")],"#
+
+  /// The declaration of the target before and after; `Shop` has members with `@NSManaged`.
+  @Test(arguments: [
+    (#".target(name: "Shop")"#, #".target(name: "Shop", dependencies: [LIBRARY], plugins: [SOURCES])"#),
+    (
+      #".target(name: "Shop", dependencies: ["Base",], path: "Sources/Shop",)"#,
+      #".target(name: "Shop", dependencies: ["Base", LIBRARY], path: "Sources/Shop", plugins: [SOURCES])"#
+    ),
+    (
+      #".target(name: "Shop", dependencies: [], plugins: ["Other"])"#,
+      #".target(name: "Shop", dependencies: [LIBRARY], plugins: ["Other", SOURCES])"#
+    ),
+    (
+      #".target(name: "Shop", /* ) */ dependencies: [LIBRARY], plugins: [])"#,
+      #".target(name: "Shop", /* ) */ dependencies: [LIBRARY], plugins: [SOURCES])"#
+    ),
+    (
+      #".target(name: "Shop", dependencies: [LIBRARY], plugins: [SOURCES])"#,
+      #".target(name: "Shop", dependencies: [LIBRARY], plugins: [SOURCES])"#
+    ),
+  ])
+  func `a manifest that depends on Clarus gets the library and the plugin`(before: String, after: String)
+    throws
+  {
+    func filled(_ text: String) -> String {
+      "let package = Package(name: \"P\", \(Self.dependency) targets: [\(text)])\n"
+        .replacing("LIBRARY", with: Self.library).replacing("SOURCES", with: Self.sources)
+    }
+    let folder = try folder()
+    try filled(before).write(to: folder.file("Package.swift"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["port", folder.url.path, "--write"])
+    #expect(run.status == 0 && !run.output.contains("needs"), "\(run)")
+    let manifest: String = try String(contentsOf: folder.file("Package.swift"), encoding: .utf8)
+    #expect(manifest == filled(after).replacing(",, ", with: ", "))
+    let state = try FolderState(folder.url)
+    _ = try CommandLineRun(["port", folder.url.path, "--write"])
+    #expect(try FolderState(folder.url) == state)
+  }
+
+  @Test func `a target with a model gets both plugins, and no file of aliases beside the plugin's`() throws {
+    let folder = try folder()
+    try FileManager.default.createDirectory(
+      at: folder.file("Sources/Shop/Shop.xcdatamodeld"), withIntermediateDirectories: true)
+    try
+      "let package = Package(name: \"P\", \(Self.dependency) targets: [.target(name: \"Shop\", plugins: [\"A\"])])"
+      .write(
+        to: folder.file("Package.swift"), atomically: true, encoding: .utf8)
+    _ = try CommandLineRun(["port", folder.url.path, "--write"])
+    let manifest: String = try String(contentsOf: folder.file("Package.swift"), encoding: .utf8)
+    #expect(manifest.contains("plugins: [\(Self.models), \"A\", \(Self.sources)])"), "\(manifest)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("Sources/Shop/CoreDataNames.swift").path))
+  }
+
+  @Test(
+    arguments: [
+      (#"dependencies: all, targets: [.target(name: "Shop")]"#, ".", ["depends on Clarus: .package(url:"]),
+      (dependency + #"targets: [.target(name: "Shop")]"#, "Sources/Shop", []),
+      (dependency + #"targets: [.target(name: "Shop", dependencies: all)]"#, ".", []),
+    ] as [(String, String, [String])])
+  func `where a manifest can't be changed it is told what to write`(
+    text: String, path: String, says: [String]
+  ) throws {
+    let folder = try folder()
+    let manifest: String = "let package = Package(name: \"P\", \(text))\n"
+    try manifest.write(to: folder.file("Package.swift"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(shell: "cd '\(folder.url.path)' && \"$CLARUS\" port \(path) --write")
+    let needs: String =
+      "Package.swift: the target Shop needs dependencies: [\(Self.library)] and plugins: [\(Self.sources)]"
+    for text in says + [needs] { #expect(run.output.contains(text), "\(run.output)") }
+    #expect(try String(contentsOf: folder.file("Package.swift"), encoding: .utf8) == manifest)
+  }
+
+  // A copy of Clarus in a folder of another name, as packages are that lie side by side.
+  @Test func `Clarus is found by what the manifest in its folder says`() throws {
+    let folder = try folder()
+    try FileManager.default.createDirectory(at: folder.file("Core"), withIntermediateDirectories: true)
+    try "let package = Package(name: \"clarus\")".write(
+      to: folder.file("Core/Package.swift"), atomically: true, encoding: .utf8)
+    try
+      #"let package = Package(name: "P", dependencies: [.package(path: "Core")], targets: [.target(name: "Shop")])"#
+      .write(to: folder.file("Package.swift"), atomically: true, encoding: .utf8)
+    _ = try CommandLineRun(["port", folder.url.path, "--write"])
+    let manifest: String = try String(contentsOf: folder.file("Package.swift"), encoding: .utf8)
+    #expect(manifest.contains(#".product(name: "CoreData", package: "Core")"#), "\(manifest)")
+  }
+
   @Test func `where one file is write-protected none is changed`() throws {
     let folder = try folder()
     try FileManager.default.setAttributes(

@@ -414,12 +414,12 @@ struct PortingPass {
     } else {
       let line: Int = source.position(of: tokens[index].range.lowerBound).line
       let indent: Substring = source.line(at: line).prefix { $0.isWhitespace }
+      // The whole module, also for a part such as `os.log`: a module that is written in Swift has none.
       edits.append(
         Edit(
           range: range(index, last),
           text: [
-            "#if canImport(\(source[range(index + 1, last)]))", "  \(source[range(index, last)])",
-            "#else", "  import Foundation", "#endif",
+            "#if canImport(\(module))", "  import \(module)", "#else", "  import Foundation", "#endif",
           ].joined(separator: "\n\(indent)")))
     }
     return last

@@ -14,7 +14,8 @@ struct PortCommand: ParsableCommand {
       are, and a file that is not understood is not changed. A second run changes nothing.
 
       Without --write nothing is changed; the changes are shown as a diff. @NSManaged stays: CoreDataSourcesPlugin \
-      makes the accessors.
+      makes the accessors. The manifest of a package that depends on Clarus gets the library and the plugins that its targets need \
+      if it is in the folder; of another one it is told what to write.
 
       EXAMPLES
         clarus port Sources/Shop              the diff, and what is left
@@ -25,7 +26,7 @@ struct PortCommand: ParsableCommand {
         { "files": [{"path", "changedLines"}], "changedLines", "written": true or false,
           "findings": [{"path", "line", "column", "rule", "outcome": "rewritten", "left" or "check", "source", "message",
                         "page"}],
-          "unread": [{"path", "message"}] }
+          "unread": [{"path", "message"}], "manifest": [what is to be written by hand] }
       """)
 
   @Argument(help: ArgumentHelp("A Swift file, or a folder with all its sources.", valueName: "path"))

@@ -21,6 +21,17 @@ struct PortedSources {
   /// Files that are not understood, with the reason at its line.
   private(set) var unread: [SourceFailure] = []
   private(set) var fileCount: Int = 0
+  /// What manifests lack and have to be given by hand.
+  private(set) var manifestNotes: [String] = []
+
+  /// The files of a module that has to say which of the ambiguous names are meant.
+  private struct AmbiguousModule {
+    let folder: URL
+    let first: URL
+  }
+
+  private var ambiguousModules: [AmbiguousModule] = []
+  private var needs: [URL: PackageManifest.Needs] = [:]
 
   /// - Throws: ``CommandFailure`` if there are no Swift files at the path.
   init(_ path: String) throws {
@@ -39,6 +50,8 @@ struct PortedSources {
         isFolder.boolValue ? Self.shown(url, under: root, as: path) : path
       }
     }
+    let inside: URL? = isFolder.boolValue ? root : nil
+    addToManifests(inside: inside) { Self.shown($0, under: root, as: path) }
     findings.sort { ($0.path, $0.line, $0.column) < ($1.path, $1.line, $1.column) }
   }
 
@@ -120,9 +133,52 @@ struct PortedSources {
             lineCount: result.changedLineCount))
       }
     }
-    let isAmbiguous: Bool = results.contains { $0.findings.contains { $0.rule == .ambiguousName } }
-    let file: URL = folder.appendingPathComponent(Porter.aliasFileName)
-    if isAmbiguous, !Self.hasPlugin(above: folder), !FileManager.default.fileExists(atPath: file.path) {
+    for (url, result) in zip(read, results) {
+      let file: ScannedFile = try DeclarationScanner.scan(result.source)
+      needs[url] = PackageManifest.Needs(
+        library: result.text.contains("import CoreData"),
+        accessors: file.declarations.contains(where: \.isManaged))
+    }
+    if let first = read.first, results.contains(where: { $0.findings.contains { $0.rule == .ambiguousName } })
+    {
+      ambiguousModules.append(AmbiguousModule(folder: folder, first: first))
+    }
+  }
+
+  // MARK: Manifests
+
+  /// Adds library and plugins to the targets whose sources need them, and a file of aliases to the modules
+  /// for which no plugin writes one.
+  private mutating func addToManifests(inside root: URL?, path: (URL) -> String) {
+    var manifests: [URL: PackageManifest] = [:]
+    var targets: [URL: (manifest: URL, target: PackageManifest.Target, needs: PackageManifest.Needs)] = [:]
+    var known: [URL: PackageManifest?] = [:]
+    for (url, need) in needs {
+      let folder: URL = url.deletingLastPathComponent()
+      let found: PackageManifest? = known[folder] ?? PackageManifest(above: folder)
+      known[folder] = .some(found)
+      guard let manifest = found, let target = manifest.target(of: url) else { continue }
+      manifests[manifest.url] = manifest
+      var all: PackageManifest.Needs =
+        targets[target.folder]?.needs ?? PackageManifest.Needs(models: Self.hasModels(in: target.folder))
+      all.library = all.library || need.library
+      all.accessors = all.accessors || need.accessors
+      targets[target.folder] = (manifest.url, target, all)
+    }
+    for (url, manifest) in manifests.sorted(by: { $0.key.path < $1.key.path }) {
+      let wanting = targets.values.filter { $0.manifest == url && $0.needs.library }
+        .sorted { $0.target.name < $1.target.name }
+      add(wanting.map { ($0.target, $0.needs) }, to: manifest, inside: root, path: path)
+    }
+    for module in ambiguousModules {
+      let owner = targets.values.first {
+        module.first.standardizedFileURL.path.hasPrefix($0.target.folder.path + "/")
+      }
+      let isWritten: Bool =
+        owner.map { $0.needs.models || manifests[$0.manifest]?.has("CoreDataModelPlugin", $0.target) == true }
+        ?? false
+      let file: URL = module.folder.appendingPathComponent(Porter.aliasFileName)
+      if isWritten || FileManager.default.fileExists(atPath: file.path) { continue }
       changes.append(
         Change(
           url: file, path: path(file), old: nil, new: Porter.aliases,
@@ -130,45 +186,46 @@ struct PortedSources {
     }
   }
 
-  /// Whether a plugin of the target writes the aliases.
-  private static func hasPlugin(above folder: URL) -> Bool {
-    let target: String = folder.lastPathComponent
-    var folder: URL = folder.standardizedFileURL
-    while folder.path != "/" {
-      let manifest: URL = folder.appendingPathComponent("Package.swift")
-      if let text = try? String(contentsOf: manifest, encoding: .utf8) {
-        return (declaration(of: target, in: text) ?? text[...]).contains("\"CoreDataModelPlugin\"")
+  /// Changes a manifest within the folder that is ported; says of another one what is to be written.
+  private mutating func add(
+    _ targets: [(target: PackageManifest.Target, needs: PackageManifest.Needs)], to manifest: PackageManifest,
+    inside root: URL?, path: (URL) -> String
+  ) {
+    let isInside: Bool =
+      root.map { manifest.url.path.hasPrefix($0.standardizedFileURL.path + "/") } ?? false
+    let name: String = isInside ? path(manifest.url) : "Package.swift"
+    var manifest: PackageManifest = manifest
+    for (target, needs) in targets {
+      let (dependencies, plugins) = manifest.missing(needs, target)
+      if dependencies.isEmpty, plugins.isEmpty { continue }
+      if isInside, manifest.package != nil, manifest.add(needs, to: target) { continue }
+      if manifest.package == nil, !manifestNotes.contains(where: { $0.contains("\"…/clarus\"") }) {
+        manifestNotes.append(
+          "\(name): the package depends on Clarus: .package(url: \"…/clarus\", branch: \"main\"), or .package(name: "
+            + "\"clarus\", path: …) for a copy")
       }
-      folder.deleteLastPathComponent()
+      let texts: [String] = [("dependencies", dependencies), ("plugins", plugins)].filter { !$0.1.isEmpty }
+        .map { "\($0.0): [\($0.1.joined(separator: ", "))]" }
+      manifestNotes.append("\(name): the target \(target.name) needs \(texts.joined(separator: " and "))")
     }
-    return false
+    if manifest.new != manifest.old {
+      changes.append(
+        Change(
+          url: manifest.url, path: name, old: manifest.old, new: manifest.new,
+          lineCount: manifest.changedLineCount))
+    }
   }
 
-  /// What stands between the parentheses around `name: "Target"` with `Target` as the name of a target; nil
-  /// where the manifest does not name it.
-  private static func declaration(of target: String, in manifest: String) -> Substring? {
-    var rest: Substring = manifest[...]
-    while let name = rest.range(of: "name: \"\(target)\"") {
-      rest = manifest[name.upperBound...]
-      var depth: Int = 0
-      guard
-        let open = manifest[..<name.lowerBound].lastIndex(where: { character in
-          if character == ")" { depth += 1 }
-          if character == "(" { depth -= 1 }
-          return depth < 0
-        })
-      else { continue }
-      guard manifest[..<open].lowercased().hasSuffix("target") else { continue }
-      depth = 0
-      let close: String.Index =
-        manifest[open...].firstIndex { character in
-          if character == "(" { depth += 1 }
-          if character == ")" { depth -= 1 }
-          return depth == 0
-        } ?? manifest.endIndex
-      return manifest[open..<close]
+  private static func hasModels(in folder: URL) -> Bool {
+    guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return false }
+    while let name = walk.nextObject() as? String {
+      let last: Substring = name.split(separator: "/").last ?? ""
+      if last.hasPrefix(".") || skipped.contains(String(last)) { walk.skipDescendants() }
+      if [".xcdatamodeld", ".xcdatamodel", ".xcmappingmodel"].contains(where: { last.hasSuffix($0) }) {
+        return true
+      }
     }
-    return nil
+    return false
   }
 
   // MARK: Results
@@ -209,7 +266,8 @@ struct PortedSources {
     for failure in unread {
       try output.writeLine("\(failure.path):\(failure.line): not understood, not changed: \(failure.message)")
     }
-    let left: Int = findings.count { $0.rule.outcome == .left }
+    for note in manifestNotes { try output.writeLine(note) }
+    let left: Int = findings.count { $0.rule.outcome == .left } + manifestNotes.count
     let verb: String = written ? "changed" : "to change"
     try output.writeLine(
       """
@@ -243,7 +301,12 @@ struct PortedSources {
       (
         "unread",
         .array(unread.map { .object([("path", .string($0.path)), ("message", .string($0.message))]) })
-      ),
+      ), ("manifest", .array(manifestNotes.map { .string($0) })),
     ])
   }
+}
+
+extension TypeDeclaration {
+  /// Whether it, or a type in it, has a member with `@NSManaged`.
+  fileprivate var isManaged: Bool { !members.isEmpty || types.contains { $0.isManaged } }
 }
