@@ -153,6 +153,14 @@ struct EntityFacts {
     for constraint in entity.uniquenessConstraintNames {
       try output.writeLine("  unique: " + DisplayWidth.escaped(constraint.joined(separator: ", ")))
     }
+    for index in entity.indexes {
+      let elements: [String] = index.elements.map {
+        ($0.propertyName ?? $0.property?.name ?? "an expression") + ($0.isAscending ? "" : " descending")
+      }
+      try output.writeLine(
+        "  index \(DisplayWidth.escaped(index.name)): "
+          + DisplayWidth.escaped(elements.joined(separator: ", ")))
+    }
   }
 
   private func cells(_ attribute: NSAttributeDescription) -> [String] {
