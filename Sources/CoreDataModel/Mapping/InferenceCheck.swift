@@ -43,9 +43,11 @@ struct InferenceCheck {
         sentence: sentence))
   }
 
-  private mutating func refuse(_ entity: String, _ property: String?, _ reason: String, _ advice: String) {
+  private mutating func refuse(
+    _ entity: String, _ property: String?, _ reason: String, _ advice: String, lacksValueOnly: Bool = false
+  ) {
     let refusal = MappingInference.Refusal(
-      entity: entity, property: property, reason: reason, advice: advice)
+      entity: entity, property: property, reason: reason, advice: advice, lacksValueOnly: lacksValueOnly)
     if !refusals.contains(refusal) { refusals.append(refusal) }
   }
 
@@ -165,7 +167,9 @@ struct InferenceCheck {
           owner, path,
           "\(subject) is new and required and has no default value, so that existing objects have none.",
           "Give it a default value, make it optional, or set its renaming identifier to the attribute that "
-            + "held its values.")
+            + "held its values.",
+          // An element of a composite attribute has no mapping to which a value could be given.
+          lacksValueOnly: path == new.name)
       }
       return
     }
@@ -181,7 +185,8 @@ struct InferenceCheck {
       refuse(
         owner, path,
         "\(subject) is optional in the source, required in the destination, and has no default value for "
-          + "objects without one.", "Give it a default value, or keep it optional.")
+          + "objects without one.", "Give it a default value, or keep it optional.",
+        lacksValueOnly: path == new.name)
     }
   }
 

@@ -23,6 +23,8 @@ public struct MappingInference: Sendable {
     public let reason: String
     /// What to do about it: a sentence.
     public let advice: String
+    /// Whether a mapping model lacks nothing but a value of the property, for objects that have none.
+    package let lacksValueOnly: Bool
 
     public var description: String { "\(reason) \(advice)" }
   }
@@ -102,7 +104,9 @@ public struct MappingInference: Sendable {
   }
 
   /// The error that says why no mapping model can be inferred; nil if one can.
-  public var error: CocoaError? {
+  public var error: CocoaError? { Self.error(refusals) }
+
+  private static func error(_ refusals: [Refusal]) -> CocoaError? {
     guard let first = refusals.first else { return nil }
     let list: String =
       refusals.count == 1
@@ -121,10 +125,10 @@ public struct MappingInference: Sendable {
       info["NSDetailedErrors"] = refusals.map { refusal in
         var info: [String: Any] = ["reason": refusal.reason, "entity": refusal.entity]
         if let property = refusal.property { info["property"] = property }
-        return ErrorMessage(refusal.reason, advice: refusal.advice).cocoaError(Self.code, info)
+        return ErrorMessage(refusal.reason, advice: refusal.advice).cocoaError(code, info)
       }
     }
-    return message.cocoaError(Self.code, info)
+    return message.cocoaError(code, info)
   }
 
   /// `NSInferredMappingModelError`
@@ -133,6 +137,17 @@ public struct MappingInference: Sendable {
   /// The mapping model. Throws ``error``.
   public func mappingModel() throws -> NSMappingModel {
     if let error { throw error }
+    return made
+  }
+
+  /// The mapping model to be completed: what is required and has no value has none in it either. Throws the
+  /// other refusals.
+  package func unfinishedMappingModel() throws -> (model: NSMappingModel, lacking: [Refusal]) {
+    if let error = Self.error(refusals.filter { !$0.lacksValueOnly }) { throw error }
+    return (made, refusals)
+  }
+
+  private var made: NSMappingModel {
     let model = NSMappingModel()
     model.entityMappings = InferredMappings(difference).entityMappings()
     return model

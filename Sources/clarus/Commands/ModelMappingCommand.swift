@@ -11,7 +11,8 @@ struct ModelMappingCommand: ParsableCommand {
       It is the mapping model that a lightweight migration infers, to be changed in Xcode's editor or with NSMappingModel, or that of a \
       file. The ending of the output says what is written: .xcmappingmodel, a source, or .cdm, its compiled form. The source names both \
       models by their paths: keep it beside them, or in a folder below. Xcode's editor stores both models in it too; here it has the \
-      paths alone. With one package name two of its versions.
+      paths alone. With one package name two of its versions. What is required and has no value for the objects that there are gets \
+      none in it either: a line on standard error names each such attribute.
 
       EXAMPLES
         clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --output Shop1to2.xcmappingmodel
@@ -63,12 +64,16 @@ struct ModelMappingCommand: ParsableCommand {
     for warning in old.warnings + new.warnings {
       writeToStandardError(ErrorText.oneLine(warning.description))
     }
-    let model: NSMappingModel =
+    let (model, lacking): (NSMappingModel, [MappingInference.Refusal]) =
       if let mapping {
-        try .load(
-          contentsOf: URL(fileURLWithPath: mapping), forSourceModel: old.model, destinationModel: new.model)
+        (
+          try .load(
+            contentsOf: URL(fileURLWithPath: mapping), forSourceModel: old.model,
+            destinationModel: new.model),
+          []
+        )
       } else {
-        try .inferredMappingModel(forSourceModel: old.model, destinationModel: new.model)
+        try MappingInference(from: old.model, to: new.model).unfinishedMappingModel()
       }
     if URL(fileURLWithPath: output).pathExtension == "cdm" {
       let data: Data = try model.archivedData()
@@ -80,6 +85,12 @@ struct ModelMappingCommand: ParsableCommand {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         try data.write(to: url.appendingPathComponent("xcmapping.xml"))
       }
+    }
+    for refusal in lacking {
+      writeToStandardError(
+        ErrorText.oneLine(
+          "\(refusal.reason) Give '\(refusal.property ?? "")' of the entity mapping for \(refusal.entity) a value expression "
+            + "in \(output), before a store is migrated by it."))
     }
     let standard = StandardOutput()
     let count: Int = model.entityMappings.count
