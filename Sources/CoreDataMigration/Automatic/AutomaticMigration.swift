@@ -61,8 +61,8 @@ struct AutomaticMigration {
       return [MigrationStep(source: source, destination: destination, mapping: mapping)]
     }
     let infers: Bool = store.isSet(NSInferMappingModelAutomaticallyOption)
-    let path = MigrationPath(known: known, infers: infers, url: store.url)
-    return goesDown
+    let path = MigrationPath(known: known, infers: infers, url: store.url, chosen: mapping)
+    return goesDown && mapping == nil
       ? [try path.stepDown(from: source, to: destination)]
       : try path.steps(from: source, to: destination)
   }

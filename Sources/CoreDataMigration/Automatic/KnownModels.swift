@@ -62,6 +62,18 @@ struct KnownModels {
     return version.deletingPathExtension().lastPathComponent
   }
 
+  /// What plans and errors call a version: by its identifiers, or else by its file. The copy that a store
+  /// carries has none: then that of the same version of the program.
+  func title(of model: NSManagedObjectModel) -> String {
+    let isOfNoFile: Bool = model.file == nil
+    return Self.title(isOfNoFile ? self.model(checksum: model.versionChecksum) ?? model : model)
+  }
+
+  static func title(_ model: NSManagedObjectModel) -> String {
+    let identifiers: [String] = model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }
+    return identifiers.isEmpty ? name(model) : identifiers.sorted().joined(separator: ", ")
+  }
+
   func model(checksum: String) -> NSManagedObjectModel? {
     versions.first { $0.versionChecksum == checksum }
   }

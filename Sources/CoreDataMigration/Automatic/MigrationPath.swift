@@ -9,9 +9,12 @@ struct MigrationPath {
   private let infers: Bool
   private let routes: MigrationRoutes
 
-  init(known: KnownModels, infers: Bool, url: URL) {
-    (self.url, self.infers) = (url, infers)
-    let mappings: [NSMappingModel] = NSMappingModel.all(in: known.bundles)
+  private let chosen: NSMappingModel?
+
+  /// `chosen`: the mapping model that has to be used; nil for those that are found.
+  init(known: KnownModels, infers: Bool, url: URL, chosen: NSMappingModel? = nil) {
+    (self.url, self.infers, self.chosen) = (url, infers, chosen)
+    let mappings: [NSMappingModel] = (chosen.map { [$0] } ?? []) + NSMappingModel.all(in: known.bundles)
     routes = MigrationRoutes(versions: known.siblings, infers: infers) { source, destination in
       mappings.first { $0.leads(from: source, to: destination) }
     }
@@ -20,10 +23,11 @@ struct MigrationPath {
   private var renamings: RenamingChain { routes.renamings }
 
   /// Throws 134140 without inference if there is no way, else 134190 with the reasons and what leads to the
-  /// destination all the same.
+  /// destination all the same; 134110 for a chosen mapping model that is for other versions.
   func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
     -> [MigrationStep]
   {
+    if let chosen { return try routes.steps(from: source, to: destination, by: chosen) }
     do {
       return try routes.steps(from: source, to: destination)
     } catch  where infers {
@@ -55,11 +59,7 @@ struct MigrationPath {
       )
     }
     if cures.isEmpty { return refusal }
-    let advice: String? = (error as NSError).localizedRecoverySuggestion
-    let message = ErrorMessage(
-      ErrorMessage.reason(of: error), advice: ([advice].compactMap(\.self) + cures).joined(separator: " "))
-    let texts: Set<String> = Set(message.userInfo.keys)
-    return message.cocoaError(error.code.rawValue, error.userInfo.filter { !texts.contains($0.key) })
+    return error.adding(advice: cures)
   }
 
   /// The step back to an earlier version, which renaming identifiers are read backwards for. Throws if the

@@ -139,11 +139,30 @@ public struct MigrationPlan: CustomStringConvertible {
     let survey = MigrationSurvey(store, file, steps, inPlace?.planned)
     let drift: [StoreDrift] = try survey.drift()
     losses =
-      steps.flatMap(\.losses) + (survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text))
-    warnings = steps.isEmpty ? [] : survey.warnings(drift)
+      steps.flatMap { step in
+        let place: String = found.count > 1 ? " (in the step from \(step.source) to \(step.destination))" : ""
+        return step.losses.map { $0 + place }
+      } + (survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text))
+    warnings =
+      steps.isEmpty
+      ? [] : survey.warnings(drift) + Self.sentences(of: steps, givenMapping: migration.mapping)
     obstaclesToReturn = survey.obstaclesToReturn
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
     completedSteps = migration.completed(of: found)
+  }
+
+  /// Where the mapping model that was given is used, if it leads part of the way only.
+  private static func sentences(of steps: [Step], givenMapping mapping: NSMappingModel?) -> [String] {
+    guard steps.count > 1, let mapping, let own = steps.first(where: { $0.step.mapping === mapping }) else {
+      return []
+    }
+    let others: [String] = steps.filter { $0.step.mapping !== mapping }.map { step in
+      "from \(step.source) to \(step.destination)\(step.isInferred ? "" : " by one beside the model")"
+    }
+    return [
+      "The mapping model that was given leads from \(own.source) to \(own.destination); the store goes "
+        + "\(others.joined(separator: ", ")) without it."
+    ]
   }
 
   private static func inspect(_ url: URL) throws -> StoreInspection {

@@ -15,18 +15,11 @@ public final class MigrationRoutes {
   private let infers: Bool
   private let given: (NSManagedObjectModel, NSManagedObjectModel) throws -> NSMappingModel?
   let renamings: RenamingChain
-  /// The steps that were looked for, by the hashes of their versions; nil for those that there are not.
-  private var known: [Pair: MigrationStep?] = [:]
-
-  private struct Pair: Hashable {
-    let source: [String: Data]
-    let destination: [String: Data]
-
-    init(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) {
-      self.source = source.entityVersionHashesByName
-      self.destination = destination.entityVersionHashesByName
-    }
-  }
+  /// The versions that were met, by their hashes.
+  private var numbers: [[String: Data]: Int] = [:]
+  /// What was looked for between two of them; nil for what there is not.
+  private var mapped: [VersionPair: MigrationStep?] = [:]
+  private var inferred: [VersionPair: MigrationStep?] = [:]
 
   /// - Parameters:
   ///   - versions: in the order in which they came about. If all are of files, which a coordinator's model
@@ -45,26 +38,59 @@ public final class MigrationRoutes {
 
   /// By a mapping model of the program's, or one that is inferred, or else by the shortest chain of these
   /// over other versions that has one of the program's in it: inferred steps alone would find a way around
-  /// any refusal, over a version that lacks what is in question, and its data.
+  /// any refusal, over a version that lacks what is in question, and its data. No chain is taken whose
+  /// inferred steps drop what the destination has.
   ///
-  /// Throws a `CocoaError`, 134190 with the reasons if nothing can be inferred, 134140 if it was not to be;
-  /// and what `mapping` throws. Cost: compares models, for a chain up to the square of their number.
+  /// Throws a `CocoaError`, 134190 with the reasons if nothing can be inferred, and what the shortest chain
+  /// would lose if there is one, 134140 if it was not to be; and what `mapping` throws. Cost: compares
+  /// models, for a chain up to the square of their number.
   public func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
     -> [MigrationStep]
   {
     do {
       return [try directStep(from: source, to: destination)]
     } catch let refusal as CocoaError {
-      if let chain = try chain(from: source, to: destination) { return chain }
-      throw refusal
+      guard let chains = try chains(from: source, to: destination, isWanted: { !$0.isInferred }) else {
+        throw refusal
+      }
+      if let chain = chains.shortest() { return chain.steps }
+      throw withLosses(refusal, chains)
     }
+  }
+
+  /// By one mapping model of the program's: directly if it is for these two versions, or else by the shortest
+  /// chain with it.
+  ///
+  /// Throws a `CocoaError`, 134110, if it is for others and no chain leads over them.
+  func steps(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel, by mapping: NSMappingModel
+  ) throws -> [MigrationStep] {
+    guard let misfit = mapping.misfit(source, destination) else {
+      return [MigrationStep(source: source, destination: destination, mapping: mapping)]
+    }
+    let chains: VersionChains? = try chains(
+      from: source, to: destination, isWanted: { $0.mapping === mapping })
+    if let chain = chains?.shortest() { return chain.steps }
+    let (from, to): (String, String) = (name(source), name(destination))
+    let all: [NSManagedObjectModel] = ends(source, destination)
+    let own: [String] = all.flatMap { old in
+      all.filter { $0 !== old && mapping.leads(from: old, to: $0) }.map { "\(name(old)) to \(name($0))" }
+    }
+    let leads: String = own.isEmpty ? "" : " It leads from \(own.joined(separator: ", and from "))."
+    throw MigrationFailure.stage(
+      "The mapping model that was given is not for a migration from \(from) to \(to): \(misfit)\(leads)",
+      advice: own.isEmpty
+        ? "Give one that was made for these two versions, or none."
+        : "Migrate the store to the version that it begins with first, or give one from \(from) to \(to).")
   }
 
   /// The step from one version to another without any between. Throws as ``steps(from:to:)`` does.
   public func directStep(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
     -> MigrationStep
   {
-    if let step = try mappedStep(source, destination) { return step }
+    if let mapping = try given(source, destination) {
+      return MigrationStep(source: source, destination: destination, mapping: mapping)
+    }
     guard infers else {
       throw ErrorMessage(
         "There is no mapping model between the two versions.", advice: "Write one, or allow inference."
@@ -73,35 +99,52 @@ public final class MigrationRoutes {
     return try MigrationStep(inferredFrom: renamings.difference(from: source, to: destination))
   }
 
-  private func mappedStep(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws
-    -> MigrationStep?
-  {
-    try given(source, destination).map {
-      MigrationStep(source: source, destination: destination, mapping: $0)
-    }
-  }
-
   // MARK: Chains
 
-  /// The shortest chain over the versions of the model; nil if there is none.
-  private func chain(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
-    -> [MigrationStep]?
-  {
+  /// The chains over the versions of the model; nil if no wanted mapping model leads from any to another.
+  private func chains(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+    isWanted: @escaping (MigrationStep) -> Bool
+  ) throws -> VersionChains? {
     let models: [NSManagedObjectModel] = ends(source, destination)
-    var mapped: [VersionPair: MigrationStep] = [:]
+    var hasWanted = false
     for (from, old) in models.enumerated() {
       for (to, new) in models.enumerated() where from != to {
-        mapped[VersionPair(from, to)] = try mappedStep(old, new)
+        if let step = try mapped(old, new), isWanted(step) { hasWanted = true }
       }
     }
-    var steps: [VersionPair: MigrationStep] = mapped
-    let chain: [Int]? = VersionChains(count: models.count, mapped: Set(mapped.keys)).shortest(
-      from: 0, to: models.count - 1
-    ) { pair in
-      steps[pair] = inferred(models[pair.source], models[pair.destination])
-      return steps[pair] != nil
-    }
-    return chain.map { chain in zip([0] + chain, chain).compactMap { steps[VersionPair($0, $1)] } }
+    if !hasWanted { return nil }
+    var kept: [Int: Set<RenamingChain.Place>] = [:]
+    return VersionChains(
+      count: models.count,
+      step: { pair in
+        let (old, new) = (models[pair.source], models[pair.destination])
+        // It has been asked for without an error.
+        return ((try? self.mapped(old, new)) ?? nil) ?? self.inferred(old, new)
+      }, isWanted: isWanted,
+      kept: { number in
+        if let found = kept[number] { return found }
+        let difference = self.renamings.difference(from: models[number], to: destination)
+        let found = Set(RenamingChain.values(difference).keys)
+        kept[number] = found
+        return found
+      })
+  }
+
+  /// The refusal of the direct step, with the chain that would lose what the destination has.
+  private func withLosses(_ refusal: CocoaError, _ chains: VersionChains) -> CocoaError {
+    guard let chain = chains.shortest(mayLose: true), let lost = chains.lost(in: chain),
+      let first = chain.steps.first, let last = chain.steps.last
+    else { return refusal }
+    let places: String = lost.places.map(\.name).sorted().joined(separator: ", ")
+    let between: String = chain.steps.dropLast().map { name($0.destination) }.joined(separator: ", ")
+    let (from, to): (String, String) = (name(first.source), name(last.destination))
+    return refusal.adding(
+      reason: "The way over \(between) is not taken: its step from \(name(lost.step.source)) to "
+        + "\(name(lost.step.destination)) drops \(places), for which \(to) has a place.",
+      advice: [
+        "A mapping model from \(from) to \(to) keeps the values. If they may be lost, migrate to \(between) first."
+      ])
   }
 
   /// The source, then the versions between, each once, and last the destination.
@@ -112,14 +155,45 @@ public final class MigrationRoutes {
     return [source] + versions.filter { seen.insert($0.entityVersionHashesByName).inserted } + [destination]
   }
 
+  /// The copy that a store carries has no file: then the name of the same version of the program.
+  private func name(_ model: NSManagedObjectModel) -> String {
+    if model.file != nil { return KnownModels.title(model) }
+    let hashes: [String: Data] = model.entityVersionHashesByName
+    return KnownModels.title(versions.first { $0.entityVersionHashesByName == hashes } ?? model)
+  }
+
+  // MARK: Steps
+
+  private func pair(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> VersionPair {
+    func number(_ model: NSManagedObjectModel) -> Int {
+      let hashes: [String: Data] = model.entityVersionHashesByName
+      if let known = numbers[hashes] { return known }
+      numbers[hashes] = numbers.count
+      return numbers.count - 1
+    }
+    return VersionPair(number(source), number(destination))
+  }
+
+  private func mapped(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws
+    -> MigrationStep?
+  {
+    let pair: VersionPair = pair(source, destination)
+    if let found = mapped[pair] { return found }
+    let step: MigrationStep? = try given(source, destination).map {
+      MigrationStep(source: source, destination: destination, mapping: $0)
+    }
+    mapped[pair] = .some(step)
+    return step
+  }
+
   private func inferred(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> MigrationStep?
   {
     if !infers { return nil }
-    let pair = Pair(source, destination)
-    if let found = known[pair] { return found }
+    let pair: VersionPair = pair(source, destination)
+    if let found = inferred[pair] { return found }
     let step: MigrationStep? =
       try? MigrationStep(inferredFrom: renamings.difference(from: source, to: destination))
-    known[pair] = .some(step)
+    inferred[pair] = .some(step)
     return step
   }
 }

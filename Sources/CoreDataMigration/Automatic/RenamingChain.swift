@@ -71,6 +71,14 @@ struct RenamingChain {
     let entity: String
     /// nil for the entity itself.
     let property: String?
+    /// Whether not the members of an ordered relationship are meant, but their order.
+    var isOrder: Bool = false
+
+    /// In words.
+    var name: String {
+      let path: String = property.map { "\(entity).\($0)" } ?? "the objects of \(entity)"
+      return isOrder ? "the order of \(path)" : path
+    }
   }
 
   /// The parts of the source with their places in the destination.
@@ -85,6 +93,25 @@ struct RenamingChain {
         for path in paths(property.elements, (source.name, destination.name)) {
           result[Place(entity: old, property: path.0)] = Place(entity: new, property: path.1)
         }
+      }
+    }
+    return result
+  }
+
+  /// The values of the source's objects with their places in the destination: those of ``places(_:)`` without
+  /// entities that have no objects, and the orders of relationships that are ordered in both.
+  static func values(_ difference: ModelDifference) -> [Place: Place] {
+    let concrete: [EntityDifference] = difference.entities.filter { $0.source?.isAbstract == false }
+    let names = Set(concrete.compactMap { $0.source?.name })
+    var result: [Place: Place] = places(difference).filter { names.contains($0.key.entity) }
+    for entity in concrete {
+      guard let old = entity.source?.name, let new = entity.destination?.name else { continue }
+      for property in entity.properties {
+        guard let source = property.storedSource as? NSRelationshipDescription, source.isOrdered,
+          let destination = property.destination as? NSRelationshipDescription, destination.isOrdered
+        else { continue }
+        result[Place(entity: old, property: source.name, isOrder: true)] = Place(
+          entity: new, property: destination.name, isOrder: true)
       }
     }
     return result

@@ -142,3 +142,15 @@ func withMigrationErrors<Result>(_ body: () throws -> Result) throws -> Result {
     throw failure.asCocoaError
   }
 }
+
+extension CocoaError {
+  /// The same error with further sentences.
+  func adding(reason: String? = nil, advice: [String]) -> CocoaError {
+    let own: String? = (self as NSError).localizedRecoverySuggestion
+    let message = ErrorMessage(
+      [ErrorMessage.reason(of: self), reason].compactMap(\.self).joined(separator: " "),
+      advice: ([own].compactMap(\.self) + advice).joined(separator: " "))
+    let texts: Set<String> = Set(message.userInfo.keys)
+    return message.cocoaError(code.rawValue, userInfo.filter { !texts.contains($0.key) })
+  }
+}
