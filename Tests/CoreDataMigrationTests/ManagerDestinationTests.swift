@@ -136,12 +136,12 @@ struct ManagerDestinationTests {
   func devices() throws {
     let folder = try TemporaryFolder()
     let file: URL = folder.file("file")
-    #expect(!DestinationFiles.mayRemove(file))
+    #expect(!StorePlace.mayRemove(file))
     try Data().write(to: file)
-    #expect(DestinationFiles.mayRemove(file))
-    #expect(!DestinationFiles.mayRemove(folder.url))
+    #expect(StorePlace.mayRemove(file))
+    #expect(!StorePlace.mayRemove(folder.url))
     for device in ["/dev/null", "/dev/zero", "/dev/null/x.sqlite"] {
-      #expect(!DestinationFiles.mayRemove(URL(fileURLWithPath: device)), "\(device)")
+      #expect(!StorePlace.mayRemove(URL(fileURLWithPath: device)), "\(device)")
     }
   }
 

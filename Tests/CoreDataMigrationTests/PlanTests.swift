@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import GRDB
 import StackSupport
 import TestSupport
 import Testing
@@ -119,5 +120,37 @@ struct PlanTests {
     #expect(try Data(contentsOf: url) == bytes)
     let people: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
     #expect(people.count == 700)
+  }
+
+  @Test(
+    "a store that is kept locked is named with what to do; the copy of the original is removed",
+    arguments: [true, false])
+  func locked(_ isInPlace: Bool) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let second: NSManagedObjectModel = Versions.first { model in
+      model.entitiesByName["Person"]!.properties.append(World.attribute("note", .stringAttributeType))
+    }
+    let mapping: NSMappingModel? =
+      try isInPlace
+      ? nil : .inferredMappingModel(forSourceModel: Versions.first(), destinationModel: second)
+    let plan = try MigrationPlan(
+      forStoreAt: url, to: second, mapping: mapping, options: [NSPersistentStoreTimeoutOption: 0.05])
+    let other = try DatabaseQueue(path: url.path)
+    let error = try other.writeWithoutTransaction { database in
+      try database.execute(sql: "BEGIN IMMEDIATE")
+      defer { try? database.execute(sql: "ROLLBACK") }
+      return errorThrown { try plan.run(keepingOriginalAt: folder.file("original.sqlite")) }
+    }
+    try other.close()
+    #expect(
+      error?.localizedDescription
+        == "The store \(url.path) can't be migrated: Another process or connection has kept it locked for the whole waiting "
+        + "time. End that process, or let it finish, and migrate again. The store is as that process has it.")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == [
+        ".store_SUPPORT", "store.sqlite",
+      ])
+    try plan.run()
   }
 }

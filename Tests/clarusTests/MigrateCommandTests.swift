@@ -94,6 +94,53 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path("None.sqlite")))
   }
 
+  @Test func `a damaged store is named in one line, with what to do, and nothing is left beside it`() throws {
+    let store: String = try makeStore()
+    let file: FileHandle = try FileHandle(forWritingTo: URL(fileURLWithPath: store))
+    try file.seek(toOffset: 4096)
+    try file.write(contentsOf: Data(repeating: 0x47, count: 8192))
+    try file.close()
+    let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
+    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    for more in [["--plan"], ["--keep-original", path("Before.sqlite")]] {
+      let run = try CommandLineRun(
+        ["migrate", store, "--to", path("Shop.xcdatamodeld"), "--model-version", "2"] + more)
+      #expect(run.status == 1)
+      #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      #expect(run.errors.contains("\(store) can't be migrated: The database is damaged"), "\(run.errors)")
+      #expect(run.errors.contains("clarus check"), "\(run.errors)")
+      #expect(!run.errors.contains("(url:"), "\(run.errors)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == names)
+  }
+
+  @Test func `a mapping model for another version of the store is refused with the version that it is for`()
+    throws
+  {
+    try write("1", Self.rank)
+    try write("2", Self.rank + #"<attribute name="sku" attributeType="String"/>"#)
+    try write(
+      "3",
+      Self.rank + #"<attribute name="sku" attributeType="String"/>"#
+        + #"<attribute name="note" optional="YES" attributeType="String"/>"#)
+    try #"{"Item": [{"rank": 1}]}"#.write(toFile: path("items.json"), atomically: true, encoding: .utf8)
+    let made = try CommandLineRun([
+      "import", path("Shop.sqlite"), path("items.json"), "--create", "--model",
+      path("Shop.xcdatamodeld/1.xcdatamodel"),
+    ])
+    #expect(made.status == 0, "\(made.errors)")
+    let mapping = try CommandLineRun([
+      "model", "mapping", path("Shop.xcdatamodeld"), "--from", "2", "--to", "3", "--output",
+      path("Other.cdm"),
+    ])
+    #expect(mapping.status == 0, "\(mapping.errors)")
+    let run = try migrate(path("Shop.sqlite"), "3", "--mapping", path("Other.cdm"))
+    #expect(run.status == 1)
+    #expect(run.errors.contains("not for a migration from 1 to 3"), "\(run.errors)")
+    #expect(run.errors.contains("It leads from 2 to 3."), "\(run.errors)")
+  }
+
   @Test("--down keeps what was renamed since, and tells nothing as lost that has no values")
   func down() throws {
     let store: String = try makeStore()

@@ -57,9 +57,6 @@ struct AutomaticMigration {
   private func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
     -> [MigrationStep]
   {
-    if let mapping {
-      return [MigrationStep(source: source, destination: destination, mapping: mapping)]
-    }
     let infers: Bool = store.isSet(NSInferMappingModelAutomaticallyOption)
     let path = MigrationPath(known: known, infers: infers, url: store.url, chosen: mapping)
     return goesDown && mapping == nil
@@ -137,6 +134,8 @@ struct AutomaticMigration {
     let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
     manager.verifiesValues = verifiesValues || step.mayLoseMembers
     manager.noteObjects = note
+    manager.subject = MigrationSubject(
+      store: store.url, source: known.title(of: step.source), destination: known.title(of: step.destination))
     try manager.migrateStore(
       from: source, sourceType: store.type, options: step.sourceOptions(store), with: step.mapping,
       toDestinationURL: made, destinationType: store.type, destinationOptions: store.options)

@@ -14,11 +14,18 @@ extension MigrationPlan.Step {
     statements = planned?.steps.map {
       MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
     }
+    let gaps: [RequiredValues.Gap] = RequiredValues.gaps(in: step)
     problems =
-      planned?.problems.map { "\($0.text) \($0.advice)" } ?? Self.problems(of: step) + found
+      planned?.problems.map { "\($0.text) \($0.advice)" }
+      ?? Self.problems(of: step) + found
+      + gaps.compactMap { gap in
+        if gap.mapping.programPolicyName != nil { return nil }
+        let objects: Int? = gap.mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) }
+        return objects == 0 ? nil : gap.problem(objects: objects)
+      }
     conditions = step.inference?.conditions.map(\.description) ?? []
-    source = Self.name(step.source, known)
-    destination = Self.name(step.destination, known)
+    source = known.title(of: step.source)
+    destination = known.title(of: step.destination)
     isInferred = step.isInferred
     let mapped: [MigrationPlan.Entity] = (step.mapping.entityMappings ?? []).map { mapping in
       MigrationPlan.Entity(
@@ -37,14 +44,6 @@ extension MigrationPlan.Step {
     }
   }
 
-  /// The copy that a store carries has no file: then that of the same version of the program.
-  private static func name(_ model: NSManagedObjectModel, _ known: KnownModels) -> String {
-    let identifiers: [String] = model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }
-    if !identifiers.isEmpty { return identifiers.sorted().joined(separator: ", ") }
-    let isOfNoFile: Bool = model.file == nil
-    return KnownModels.name(isOfNoFile ? known.model(checksum: model.versionChecksum) ?? model : model)
-  }
-
   /// Why the entity mappings of a mapping model can't be used, such as a policy that does not exist.
   private static func problems(of step: MigrationStep) -> [String] {
     if step.isInferred { return [] }
@@ -57,12 +56,15 @@ extension MigrationPlan.Step {
     }
   }
 
-  /// What is dropped unless a policy of the program copies it.
+  /// What is dropped unless a policy of the program copies it, and what is required and only a policy sets.
   var leftToPolicies: [String] {
     entities.flatMap { entity -> [String] in
       guard let policy = entity.policy, let source = entity.source else { return [] }
       return entity.dropped.map { "\(source).\($0) is dropped, unless \(policy) copies it." }
     }
+      + RequiredValues.gaps(in: step).compactMap { gap in
+        gap.mapping.programPolicyName.map { gap.warning(policy: $0) }
+      }
   }
 
   /// `hasValue`: whether an object of an entity may have a value of a property, or of an element of one.

@@ -104,7 +104,7 @@ public struct MigrationPlan: CustomStringConvertible {
   ) throws {
     var all: [AnyHashable: Any] = options
     all[NSInferMappingModelAutomaticallyOption] = options[NSInferMappingModelAutomaticallyOption] ?? true
-    self = try withMigrationErrors {
+    self = try withMigrationErrors(of: url) {
       let file: StoreInspection = try Self.inspect(url)
       var migration = AutomaticMigration(
         OutdatedStore(
@@ -178,7 +178,8 @@ public struct MigrationPlan: CustomStringConvertible {
   /// - Parameters:
   ///   - verifies: whether to read the new store again before it takes the old one's place, and to compare
   ///     each value and relationship that the mapping models copy; costs about half of the migration again.
-  ///   - original: a place for a copy of the store as it was; there must be nothing yet.
+  ///   - original: a place for a copy of the store as it was; there must be nothing yet. After an error it is
+  ///     removed: then the store is as it was.
   ///   - progress: called with the numbers of objects that are done and of all; what it throws ends the
   ///     migration.
   ///
@@ -188,18 +189,41 @@ public struct MigrationPlan: CustomStringConvertible {
     verifies: Bool = false, keepingOriginalAt original: URL? = nil,
     progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
   ) throws {
-    try withMigrationErrors {
-      if let original {
-        if FileManager.default.fileExists(atPath: original.path) {
-          throw MigrationFailure.destinationStore(original, "There is something already. Give another URL.")
+    try withMigrationErrors(of: url) {
+      let version: String = try versionOfStore()
+      if let original { try keep(at: original) }
+      do {
+        var migration: AutomaticMigration = migration
+        migration.verifiesValues = verifies
+        migration.note = progress
+        try migration.run()
+      } catch {
+        // A commit that has failed may be complete in the log: only a store that is as it was needs no copy.
+        if let original, FileObstacle(error) == .isLocked || (try? versionOfStore()) == version {
+          StorePlace(original, migration.store.type, nil).remove()
         }
-        try migration.store.coordinator.replacePersistentStore(
-          at: original, withPersistentStoreFrom: url, ofType: migration.store.type)
+        throw error
       }
-      var migration: AutomaticMigration = migration
-      migration.verifiesValues = verifies
-      migration.note = progress
-      try migration.run()
+    }
+  }
+
+  /// A digest of the versions of the entities that the store has now.
+  private func versionOfStore() throws -> String {
+    MigrationJournal.digest(
+      ofVersions: try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        ofType: migration.store.type, at: url, options: nil))
+  }
+
+  private func keep(at original: URL) throws {
+    if FileStamp(path: original.path) != nil {
+      throw MigrationFailure.destinationStore(original, "There is something already. Give another URL.")
+    }
+    do {
+      try migration.store.coordinator.replacePersistentStore(
+        at: original, withPersistentStoreFrom: url, ofType: migration.store.type)
+    } catch {
+      StorePlace(original, migration.store.type, nil).remove()
+      throw error
     }
   }
 

@@ -26,7 +26,7 @@ struct MigrationProblems {
   /// Of SQLite stores only: others keep no values in files, and would be read as wholes for numbers.
   func sentences() throws -> [String] {
     guard store.type == NSSQLiteStoreType else { return [] }
-    return try narrowedNumbers() + unreadableFiles()
+    return try narrowedNumbers() + missingValues() + unreadableFiles()
   }
 
   /// An object is read with all its values, those that the mapping leaves out too.
@@ -59,12 +59,41 @@ struct MigrationProblems {
     }
   }
 
-  private func narrowings(_ mapping: NSEntityMapping) -> [Narrowing] {
-    // A policy of the program, or a source expression that leaves objects out, may treat them apart.
+  /// Values that the destination requires and not every object of the source has. Cost: a statement for each
+  /// attribute that becomes required.
+  private func missingValues() throws -> [String] {
+    if step.isInferred { return [] }
+    return try (step.mapping.entityMappings ?? []).flatMap { mapping -> [String] in
+      guard let prepared = plain(mapping), let source = prepared.source else { return [] }
+      return try prepared.attributes.compactMap { value in
+        guard !value.isElement, RequiredValues.isRequired(value.property), let key = value.key,
+          let old = source.attributesByName[key], old.isOptional, !old.isTransient
+        else { return nil }
+        let entity: String = source.name ?? ""
+        let count: Int = try contents.count(entity, NSPredicate(format: "%K == nil", key))
+        if count == 0 { return nil }
+        return
+          "\(count) object(s) of \(entity) have no value of \(key), from which \(prepared.destination?.name ?? "")."
+          + "\(value.path) is made, which is required. Set values with the old model, give the attribute a default value "
+          + "in the new one, or compute another value in the mapping."
+      }
+    }
+  }
+
+  /// A mapping that makes an object of each one of the source, by its expressions alone: a policy of the
+  /// program, or a source expression that leaves objects out, may treat some apart.
+  private func plain(_ mapping: NSEntityMapping) -> PreparedMapping? {
     guard mapping.mappingType != .removeEntityMappingType,
       let prepared = try? PreparedMapping(mapping, from: step.source, to: step.destination),
       type(of: prepared.policy) == NSEntityMigrationPolicy.self, let source = prepared.source,
-      let destination = prepared.destination, Self.takesAll(mapping, of: source)
+      Self.takesAll(mapping, of: source)
+    else { return nil }
+    return prepared
+  }
+
+  private func narrowings(_ mapping: NSEntityMapping) -> [Narrowing] {
+    guard let prepared = plain(mapping), let source = prepared.source,
+      let destination = prepared.destination
     else { return [] }
     return prepared.attributes.compactMap { value in
       guard let key = value.key, let old = source.attributesByName[key],

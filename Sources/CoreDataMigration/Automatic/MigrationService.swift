@@ -6,7 +6,7 @@ extension StoreMigrator: StoreMigrationService {
   package var managerClass: AnyClass { NSMigrationManager.self }
 
   package func migrate(_ store: OutdatedStore) throws -> Bool {
-    try withMigrationErrors {
+    try withMigrationErrors(of: store.url) {
       if let stages = store.options[NSPersistentStoreStagedMigrationManagerOptionKey]
         as? NSStagedMigrationManager
       {

@@ -43,7 +43,7 @@ struct DestinationFiles {
       )
     }
     if metadata[Self.unfinishedKey] != nil {
-      Self.remove(wanted)
+      wanted.remove()
       (place, copy) = (wanted, nil)
       return
     }
@@ -72,16 +72,6 @@ struct DestinationFiles {
     return (facts[.size] as? NSNumber)?.intValue != 0
   }
 
-  /// Whether what is there is a file, and not a device: a store at `/dev/null` is in memory, and a program
-  /// with all rights would remove the device.
-  static func mayRemove(_ url: URL) -> Bool {
-    guard url.isFileURL, let facts = try? FileManager.default.attributesOfItem(atPath: url.path) else {
-      return false
-    }
-    let type = facts[.type] as? FileAttributeType
-    return type == .typeRegular || type == .typeSymbolicLink
-  }
-
   /// Called when the store is complete and closed.
   func publish() throws {
     guard let copy else { return }
@@ -92,21 +82,12 @@ struct DestinationFiles {
 
   /// Called after an error, when the store is closed.
   func discard() {
-    if let copy { copy.end() } else { Self.remove(place) }
+    if let copy { copy.end() } else { place.remove() }
   }
 
   private static func replace(_ place: StorePlace, by other: StorePlace) throws {
     try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
       at: place.url, destinationOptions: place.options, withPersistentStoreFrom: other.url,
       sourceOptions: other.options, ofType: place.type)
-  }
-
-  private static func remove(_ place: StorePlace) {
-    guard place.type != NSInMemoryStoreType, mayRemove(place.url) else { return }
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-    try? coordinator.destroyPersistentStore(at: place.url, ofType: place.type, options: nil)
-    for ending in ["", "-wal", "-shm", "-journal"] {
-      try? FileManager.default.removeItem(atPath: place.url.path + ending)
-    }
   }
 }

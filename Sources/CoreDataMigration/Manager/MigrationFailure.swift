@@ -1,6 +1,7 @@
 import CoreDataGraph
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataStorage
 import Foundation
 
 /// The errors of migrations, as facts.
@@ -117,6 +118,12 @@ enum MigrationFailure: Error, CustomStringConvertible {
 
   /// The text of an error that the framework or the program threw.
   static func text(of error: any Error) -> String {
+    if let obstacle = FileObstacle(error) { return "\(obstacle.reason) \(obstacle.advice)" }
+    switch error {
+    case StoreError.invalidFile(_, let reason): return reason
+    case let error as StoreError: return error.message().description
+    default: break
+    }
     if !(error is CocoaError), !((error as Any) is NSError) { return "\(error)" }
     return ErrorMessage.reason(of: error)
   }
@@ -131,6 +138,81 @@ enum MigrationFailure: Error, CustomStringConvertible {
       return message.cocoaError(code, [NSUnderlyingErrorKey: underlying])
     }
     return message.cocoaError(code)
+  }
+}
+
+/// What in a file system stands in the way of a migration, told by the error of a store.
+enum FileObstacle {
+  case isLocked
+  case isFull
+  case hasFailed
+  case opensNoFile
+
+  init?(_ error: any Error) {
+    switch error {
+    case StoreError.database(let code, _, _, _): self.init(code: code)
+    case StoreError.inUse: self = .isLocked
+    case StoreError.file(_, _, ENOSPC), StoreError.file(_, _, EDQUOT): self = .isFull
+    case let error as CocoaError:
+      switch error.code.rawValue {
+      case NSPersistentStoreTimeoutError: self = .isLocked
+      case CocoaError.Code.fileWriteOutOfSpace.rawValue: self = .isFull
+      default:
+        guard let code = error.userInfo[NSSQLiteErrorDomain] as? NSNumber else { return nil }
+        self.init(code: code.int32Value)
+      }
+    default: return nil
+    }
+  }
+
+  /// Of SQLite (https://www.sqlite.org/rescode.html): BUSY and LOCKED, IOERR, FULL, CANTOPEN.
+  private init?(code: Int32) {
+    switch code {
+    case 5, 6: self = .isLocked
+    case 10: self = .hasFailed
+    case 13: self = .isFull
+    case 14: self = .opensNoFile
+    default: return nil
+    }
+  }
+
+  var reason: String {
+    switch self {
+    case .isLocked: "Another process or connection has kept it locked for the whole waiting time."
+    case .isFull: "The disk is full."
+    case .hasFailed: "The disk reported an error."
+    case .opensNoFile: "A file beside it can't be opened or made."
+    }
+  }
+
+  var advice: String {
+    switch self {
+    case .isLocked:
+      "End that process, or let it finish, and migrate again. The store is as that process has it."
+    case .isFull:
+      "The store is as it was. Free some space, and migrate again: a plan of the migration tells how much it needs."
+    case .hasFailed:
+      "The store is in its last saved state when the disk works again. Check disk and free space, and migrate again."
+    case .opensNoFile:
+      "The store is as it was. Check that its folder may be written and has free space, and migrate again."
+    }
+  }
+}
+
+/// Runs `body`; its migration failures, and those of stores and contexts, reach the caller as `CocoaError`s.
+/// Those of a file that is locked, and of a full disk, name the store, and not the file of a hidden folder or
+/// a statement.
+func withMigrationErrors<Result>(of url: URL, _ body: () throws -> Result) throws -> Result {
+  do {
+    return try withMigrationErrors(body)
+  } catch let error as CocoaError {
+    guard let obstacle = FileObstacle(error) else { throw error }
+    let message = ErrorMessage(
+      "The store \(url.path) can't be migrated: \(obstacle.reason)", advice: obstacle.advice)
+    let texts: Set<String> = Set(message.userInfo.keys)
+    throw message.cocoaError(
+      error.code.rawValue,
+      error.userInfo.filter { !texts.contains($0.key) }.merging([NSFilePathErrorKey: url.path]) { $1 })
   }
 }
 

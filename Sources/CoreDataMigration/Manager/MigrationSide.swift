@@ -11,6 +11,26 @@ struct StorePlace {
   init(_ url: URL, _ type: String, _ options: [AnyHashable: Any]?) {
     (self.url, self.type, self.options) = (url, type, options ?? [:])
   }
+
+  /// Whether what is there is a file, and not a device: a store at `/dev/null` is in memory, and a program
+  /// with all rights would remove the device.
+  static func mayRemove(_ url: URL) -> Bool {
+    guard url.isFileURL, let facts = try? FileManager.default.attributesOfItem(atPath: url.path) else {
+      return false
+    }
+    let type = facts[.type] as? FileAttributeType
+    return type == .typeRegular || type == .typeSymbolicLink
+  }
+
+  /// Removes the store with everything that lies beside it.
+  func remove() {
+    guard type != NSInMemoryStoreType, Self.mayRemove(url) else { return }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    try? coordinator.destroyPersistentStore(at: url, ofType: type, options: nil)
+    for ending in ["", "-wal", "-shm", "-journal"] {
+      try? FileManager.default.removeItem(atPath: url.path + ending)
+    }
+  }
 }
 
 /// One of the two stacks of a migration: a store and a context of its own.

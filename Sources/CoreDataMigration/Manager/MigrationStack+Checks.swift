@@ -49,7 +49,7 @@ extension MigrationStack {
 
   /// Validates every object of the destination, as a save of new objects would.
   func validate() throws {
-    var failures: [any Error] = []
+    var failures = InvalidObjects()
     for entity in destination.model.entities where !entity.isAbstract {
       let request = NSFetchRequest<NSManagedObject>()
       request.entity = entity
@@ -59,21 +59,12 @@ extension MigrationStack {
         try throwIfCancelled()
         let page = numbers[start..<min(start + Self.objectsAtATime, numbers.count)]
         for object in try destination.objects(Array(page)) {
-          do { try object.validateSaved() } catch { failures.append(error) }
-          if failures.count >= 100 { break }
+          do { try object.validateSaved() } catch { failures.add(error, of: object) }
         }
         destination.context.refreshAllObjects()
       }
     }
-    guard let first = failures.first else { return }
-    let text: String = failures.prefix(5).map { ErrorMessage.reason(of: $0) }.joined(separator: " ")
-    let error = first as NSError
-    if failures.count == 1 { throw first }
-    throw ErrorMessage(
-      "\(failures.count)\(failures.count >= 100 ? " or more" : "") migrated objects are not valid in the destination model. \(text)",
-      advice: "Give the values in the mapping model or in a policy."
-    ).cocoaError(
-      NSValidationMultipleErrorsError, [NSDetailedErrorsKey: failures, NSUnderlyingErrorKey: error])
+    if let error = failures.error(of: subject) { throw error }
   }
 
   /// Reads what the default policy has made of a mapping's objects again and compares it with the source.

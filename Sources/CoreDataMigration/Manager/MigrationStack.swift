@@ -11,6 +11,7 @@ final class MigrationStack {
   private(set) var currentMapping: NSEntityMapping?
 
   let sourcePlace: StorePlace
+  let subject: MigrationSubject
   private let destinationFiles: DestinationFiles
   private(set) var mappings: [PreparedMapping] = []
   private var placeByMapping: [ObjectIdentifier: Int] = [:]
@@ -27,19 +28,24 @@ final class MigrationStack {
   init(manager: NSMigrationManager, from sourcePlace: StorePlace, to destinationPlace: StorePlace) throws {
     self.manager = manager
     self.sourcePlace = sourcePlace
+    subject =
+      manager.subject
+      ?? MigrationSubject(
+        store: sourcePlace.url, source: KnownModels.title(manager.sourceModel),
+        destination: KnownModels.title(manager.destinationModel))
     do {
       source = try MigrationSide(
         sourcePlace, manager.sourceModel,
         options: [NSReadOnlyPersistentStoreOption: true, CreatesStoreIfMissingOption: false])
     } catch {
-      throw MigrationFailure.sourceStore(sourcePlace.url, ErrorMessage.reason(of: error))
+      throw MigrationFailure.sourceStore(subject.store, MigrationFailure.text(of: error))
     }
     do {
       (destinationFiles, destination) = try Self.destination(at: destinationPlace, manager.destinationModel)
     } catch {
       source.close()
       if let failure = error as? MigrationFailure { throw failure }
-      throw MigrationFailure.destinationStore(destinationPlace.url, ErrorMessage.reason(of: error))
+      throw MigrationFailure.destinationStore(destinationPlace.url, MigrationFailure.text(of: error))
     }
     destination.context.savesUnvalidated = true
     destination.context.willReadRegisteredObjects = { [unowned self] in keepObjects() }

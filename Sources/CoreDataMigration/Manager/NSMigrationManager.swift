@@ -61,6 +61,8 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
   /// An addition of Clarus.
   open class var expressionFunctions: [PolicyFunction] { [] }
 
+  /// What errors name in place of the source and the models; nil for these.
+  final var subject: MigrationSubject?
   /// Whether the new store is read again and compared with the old one before the migration ends.
   final var verifiesValues: Bool = false
   /// Called with the numbers of objects that are done and of all.
@@ -95,7 +97,7 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
     with mappings: NSMappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,
     destinationOptions dOptions: [AnyHashable: Any]? = nil
   ) throws {
-    try withMigrationErrors {
+    try withMigrationErrors(of: subject?.store ?? sourceURL) {
       guard let mappings else {
         throw MigrationFailure.missingMappingModel(sourceURL, "The mapping model that was passed is nil.")
       }

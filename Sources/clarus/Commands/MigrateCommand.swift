@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreDataGraph
 import CoreDataMigration
 import CoreDataModel
 import CoreDataStorage
@@ -81,9 +82,11 @@ struct MigrateCommand: ParsableCommand {
     let chosen: NSMappingModel? = try mapping.map { path in
       try naming("--mapping") { try NSMappingModel.load(contentsOf: URL(fileURLWithPath: path)) }
     }
-    let planned: MigrationPlan = try MigrationPlan(
-      forStoreAt: url, to: model, mapping: chosen, isDown: down)
-    if !plan, planned.isNeeded { try migrate(planned) }
+    let planned: MigrationPlan = try withAdvice {
+      let planned = try MigrationPlan(forStoreAt: url, to: model, mapping: chosen, isDown: down)
+      if !plan, planned.isNeeded { try migrate(planned) }
+      return planned
+    }
     let output = StandardOutput()
     if formatting.isJSON {
       try output.writeLine(json(planned).pretty)
@@ -97,9 +100,30 @@ struct MigrateCommand: ParsableCommand {
         DisplayWidth.escaped(
           "\(store): migrated to \(planned.steps.last?.destination ?? "") in \(Counted.text(count, "step", "steps"))"
         ))
+      if count > 1 {
+        for step in planned.steps {
+          let way: String = step.isInferred ? "by an inferred mapping model" : "by a mapping model"
+          try output.writeLine(DisplayWidth.escaped("step: \(step.source) → \(step.destination), \(way)"))
+        }
+      }
       for loss in planned.losses { try output.writeLine(DisplayWidth.escaped("lost: \(loss)")) }
     }
     try output.flush()
+  }
+
+  /// The errors of migrations say in their advice what to do with the store.
+  private func withAdvice<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as CocoaError {
+      if error.code.rawValue == NSEntityMigrationPolicyError {
+        throw CommandFailure(
+          ErrorText.oneLine(
+            "\(store): \(ErrorText.line(for: error)) This command has no classes of a program: let the program that has it "
+              + "migrate the store."))
+      }
+      throw CommandFailure(ErrorText.oneLine(error.localizedDescription))
+    }
   }
 
   private func migrate(_ planned: MigrationPlan) throws {
