@@ -30,12 +30,9 @@ import Testing
   @Test func `every version migrates`() throws {
     let modelURL = try package()
     defer { try? FileManager.default.removeItem(at: modelURL.deletingLastPathComponent()) }
-    // snippet tester
-    var tester = try MigrationTester(contentsOf: modelURL)  // Shop.xcdatamodeld or Shop.momd
+    var tester = try MigrationTester(contentsOf: modelURL)
     let report = try tester.run()
-    print(report)
     #expect(report.failures.isEmpty)
-    // end
     let page = try String(
       contentsOfFile: #filePath.replacingOccurrences(
         of: "Tests/DocumentationTests/MigrationTesterTests.swift", with: "Documentation/migration.md"),
