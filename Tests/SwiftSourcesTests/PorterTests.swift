@@ -43,6 +43,13 @@ struct PorterTests {
         "NSSortDescriptor(key: \"a\", ascending: true, selector: #selector(NSString.localizedStandardCompare(_:)))",
         "NSSortDescriptor(key: \"a\", ascending: true, selector: Selector(\"localizedStandardCompare:\"))"
       ),
+      (
+        "let a = NSFetchRequest<NSManagedObject>(entityName: name(1)) as! NSFetchRequest<Map<A, B>>, b = 1",
+        "let a = NSFetchRequest<Map<A, B>>(entityName: name(1)), b = 1"
+      ),
+      (
+        "let r = Recipe.fetchRequest() as! NSFetchRequest<Recipe>", nil
+      ),
       // Modules.
       (
         "import UIKit\nlet x = 1\n",

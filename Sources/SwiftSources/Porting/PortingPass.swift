@@ -347,7 +347,36 @@ struct PortingPass {
     note(.retroactiveArgument, at: range(start, index + 1))
   }
 
+  /// `NSFetchRequest<A>(entityName: "B") as! NSFetchRequest<B>`: the request is made with its final type.
+  private mutating func madeRequest(_ index: Int) -> Bool {
+    guard text(index + 1) == "!", text(index + 2) == "NSFetchRequest", text(index + 3) == "<",
+      text(index - 1) == ")", let end = partner(of: index + 3, ">", 1),
+      let open = partner(of: index - 1, "(", -1), text(open - 1) == ">",
+      let angle = partner(of: open - 1, "<", -1), text(angle - 1) == "NSFetchRequest"
+    else { return false }
+    note(.requestCast, at: range(angle - 1, end + 1))
+    edits.append(Edit(range: range(angle + 1, open - 1), text: source[range(index + 4, end)]))
+    edits.append(
+      Edit(range: tokens[index - 1].range.upperBound..<tokens[end].range.upperBound, text: ""))
+    return true
+  }
+
+  /// The bracket that belongs to the one at a place, ahead or behind.
+  private func partner(of index: Int, _ closing: String, _ step: Int) -> Int? {
+    let opening: String = text(index)
+    var depth: Int = 0
+    var place: Int = index
+    while tokens.indices.contains(place) {
+      if text(place) == opening { depth += 1 }
+      if text(place) == closing { depth -= 1 }
+      if depth == 0 { return place }
+      place += step
+    }
+    return nil
+  }
+
   private mutating func genericRequest(_ index: Int) {
+    if madeRequest(index) { return }
     var next: Int = index + 1
     guard text(next) == "!" || text(next) == "?" else { return }
     next += 1
