@@ -232,9 +232,8 @@ extension SQLiteStoreFile {
     made.journal = StoreJournal(
       isWriteAheadLog: state.isWALMode, hasInterruptedSave: state.hasHotJournal,
       pendingBytes: (log?[.size] as? NSNumber)?.int64Value ?? 0)
-    made.byteCount =
-      state.sizeInBytes + (state.wal?.size ?? 0)
-      + ExternalData.byteCount(of: URL(fileURLWithPath: state.path))
+    made.externalByteCount = ExternalData.byteCount(of: URL(fileURLWithPath: state.path))
+    made.byteCount = state.sizeInBytes + (state.wal?.size ?? 0) + made.externalByteCount
     made.otherProcess = OtherUsers.process(of: state.path)
     return made
   }

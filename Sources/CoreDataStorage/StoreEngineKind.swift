@@ -162,6 +162,8 @@ package struct StoreInspection: @unchecked Sendable {
   package var journal: StoreJournal?
   /// Of the file, its journal and the files of its values.
   package var byteCount: Int64 = 0
+  /// Of these, the bytes of the files of large values.
+  package var externalByteCount: Int64 = 0
   /// A process that has the store open, as far as the store's kind shows it.
   package var otherProcess: Int32?
 

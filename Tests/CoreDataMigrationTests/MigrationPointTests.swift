@@ -24,6 +24,8 @@ struct MigrationPointTests {
     let calls: Int
     let versions: [NSManagedObjectModel]
     let state: [String]
+    /// What the store's plan says it needs beside it.
+    let neededSpace: Int64
 
     init(_ scenario: MigrationScenario) throws {
       self.scenario = scenario
@@ -33,6 +35,9 @@ struct MigrationPointTests {
       versions = scenario.versions
       state = try scenario.using(versions[0], template) { try MigrationScenario.state($0) }
       calls = try CrashRun.calls(of: scenario, template: template, in: results)
+      neededSpace = try MigrationPlan(
+        forStoreAt: scenario.url(in: template), to: MigrationScenario.program(template)
+      ).neededSpace
     }
 
     func run(_ kind: CrashRun.Kind, _ points: [Int]) throws -> [CrashRun.Outcome] {
@@ -76,6 +81,17 @@ struct MigrationPointTests {
       ]
     }
 
+    /// The bytes of all files in a folder.
+    static func size(_ folder: URL) -> Int64 {
+      (FileManager.default.subpaths(atPath: folder.path) ?? []).reduce(0) { sum, path in
+        let stamp: FileAttributes? = try? FileManager.default.attributesOfItem(
+          atPath: folder.appendingPathComponent(path).path)
+        guard stamp?[.type] as? FileAttributeType == .typeRegular else { return sum }
+        return sum + ((stamp?[.size] as? NSNumber)?.int64Value ?? 0)
+      }
+    }
+    typealias FileAttributes = [FileAttributeKey: Any]
+
     func bytes(_ folder: URL) throws -> Data { try Data(contentsOf: scenario.url(in: folder)) }
   }
 
@@ -93,6 +109,7 @@ struct MigrationPointTests {
     let place = try Place(scenario)
     let whole: [String] = try place.names(place.results.appendingPathComponent("never-0"))
     var steps: [Int] = []
+    var most: Int64 = 0
     for kind in Soak.isOn ? [CrashRun.Kind.kill, .tear] : [.kill] {
       var points: [Int] = CrashRun.points(of: place.calls, sample: Self.sample(scenario))
       // Where the new store is complete, and the exchange with the old one is near.
@@ -104,6 +121,9 @@ struct MigrationPointTests {
       for outcome in outcomes {
         let note: Comment = Self.note(place, kind, outcome)
         #expect(outcome.status == SIGKILL, note)
+        let used: Int64 = Place.size(outcome.folder) - Place.size(place.template)
+        most = max(most, used)
+        #expect(used <= place.neededSpace, note)
         // Half of the stores are opened with the version that they have in between.
         let isOld: Bool = try place.isOld(outcome.folder)
         old[outcome.point] = isOld
@@ -127,6 +147,7 @@ struct MigrationPointTests {
       }
     }
     let counts: [Int] = (0...2).map { count in steps.count { $0 == count } }
+    print("\(scenario): at most \(most) bytes beside the store, the plan says \(place.neededSpace)")
     print("\(scenario): \(place.calls) points; after kills 0, 1 and 2 steps were done \(counts) times")
     if scenario != .inPlace {
       // It had only to put what was made in the store's place, went on with the second step, or began anew.

@@ -30,9 +30,7 @@ struct MigrationSurvey {
 
   // MARK: Space and time
 
-  /// In place every page may be written once into the journal, and values into files once more; a chain has
-  /// the result of a step and of the one before beside the store.
-  var neededSpace: Int64 { file.byteCount * (isInPlace ? 1 : Int64(min(steps.count, 2))) }
+  var neededSpace: Int64 { MigrationSpace(file: file, steps: steps).needed }
 
   /// Measured: a statement changes more than a million rows a second, objects are copied at some 20,000 a
   /// second, and a disk writes 200 MB a second.
