@@ -155,7 +155,10 @@ public enum MigrationScenario: String, CaseIterable, CrashScenario, CustomString
       let text: String = text(of: error)
       guard CrashPoint.lift() else { return ["\(faultMark) \(text)"] }
       let names: Bool = text.contains(folder.path) && text.contains(url(in: folder).lastPathComponent)
+      // Users know the store, not the files of the hidden folder.
+      let isHidden: Bool = text.contains(".migration/")
       return ["failed"] + (names ? [] : ["\(faultMark) the error does not name the file: \(text)"])
+        + (isHidden ? ["\(faultMark) the error names a hidden file: \(text)"] : [])
     }
   }
 }

@@ -45,7 +45,8 @@ final class MigrationStack {
     } catch {
       source.close()
       if let failure = error as? MigrationFailure { throw failure }
-      throw MigrationFailure.destinationStore(destinationPlace.url, MigrationFailure.text(of: error))
+      throw MigrationFailure.destinationStore(
+        manager.subject?.store ?? destinationPlace.url, MigrationFailure.text(of: error))
     }
     destination.context.savesUnvalidated = true
     destination.context.willReadRegisteredObjects = { [unowned self] in keepObjects() }
