@@ -10,6 +10,8 @@ struct ModelSourceWriter {
   private let model: NSManagedObjectModel
   /// The composites, by name.
   private var composites: [(name: String, elements: [NSAttributeDescription])] = []
+  /// Those of the entity that is written.
+  private var indexes: IndexPlan?
 
   static func write(_ model: NSManagedObjectModel) throws -> Data {
     var writer = ModelSourceWriter(model)
@@ -117,12 +119,14 @@ struct ModelSourceWriter {
       ]
     ) { writer in
       let own: [NSPropertyDescription] = entity.ownProperties
+      let indexes = IndexPlan(entity)
+      writer.indexes = indexes
+      defer { writer.indexes = nil }
       for case let attribute as NSAttributeDescription in own { try writer.write(attribute, 2) }
       for case let relationship as NSRelationshipDescription in own { try writer.write(relationship) }
       for case let property as NSFetchedPropertyDescription in own { try writer.write(property) }
-      for index in writer.explicitIndexes(of: entity) { try writer.write(index) }
-      writer.writeGroups(
-        writer.explicitCompounds(of: entity), "compoundIndexes", "compoundIndex", "index")
+      for index in indexes.explicit { try writer.write(index) }
+      writer.writeGroups(indexes.compounds, "compoundIndexes", "compoundIndex", "index")
       writer.writeGroups(
         entity.uniquenessConstraintNames, "uniquenessConstraints", "uniquenessConstraint", "constraint")
       try writer.writeUserInfo(entity.userInfo, 2, "entity '\(name)'")
@@ -291,35 +295,50 @@ struct ModelSourceWriter {
 
   // MARK: Indexes
 
-  private static func columns(_ index: NSFetchIndexDescription) -> [String]? {
-    index.elements.allSatisfy { $0.collationType == .binary && $0.expressionDescription == nil }
-      ? index.elements.compactMap(\.propertyName) : nil
-  }
-
-  /// Without those that stand for `indexed` and for compound indexes.
-  private func explicitIndexes(of entity: NSEntityDescription) -> [NSFetchIndexDescription] {
-    entity.indexes.filter { index in
-      guard let columns = Self.columns(index), index.partialIndexPredicate == nil,
-        index.elements.allSatisfy(\.isAscending)
-      else { return true }
-      if index.name != columns.joined(separator: "_") { return true }
-      if columns.count > 1 { return !entity.compoundIndexNames.contains(columns) }
-      return entity.ownProperties.first { $0.name == columns[0] }?.isIndexed != true
-    }
-  }
-
-  private func explicitCompounds(of entity: NSEntityDescription) -> [[String]] {
-    let said: [[String]] = explicitIndexes(of: entity).compactMap(Self.columns)
-    return entity.compoundIndexNames.filter { !said.contains($0) }
-  }
-
-  /// A fetch index over the attribute alone marks it anyway, unless NO is written.
+  /// Elements of composites belong to no entity.
   private func indexMark(of attribute: NSAttributeDescription) -> String? {
-    guard let entity = attribute.declaringEntity else { return Self.yes(attribute.isIndexed) }
-    let isImplied: Bool = explicitIndexes(of: entity).contains { index in
-      Self.columns(index) == [attribute.name] && index.elements[0].isAscending
+    guard let indexes else { return Self.yes(attribute.isIndexed) }
+    return indexes.mark(of: attribute)
+  }
+
+  /// How the indexes of an entity are said: as elements of their own, as compound indexes, or by a mark of
+  /// their attribute. It is made once for an entity, since each of its attributes asks for its mark.
+  private struct IndexPlan {
+    /// Without those that stand for `indexed` and for compound indexes.
+    let explicit: [NSFetchIndexDescription]
+    let compounds: [[String]]
+    /// The attributes that a fetch index over them alone marks anyway.
+    private let implied: Set<String>
+
+    init(_ entity: NSEntityDescription) {
+      let marked: [String: Bool] = Dictionary(
+        entity.ownProperties.map { ($0.name, $0.isIndexed) }, uniquingKeysWith: { first, _ in first })
+      let named: Set<[String]> = Set(entity.compoundIndexNames)
+      explicit = entity.indexes.filter { index in
+        guard let columns = Self.columns(index), index.partialIndexPredicate == nil,
+          index.elements.allSatisfy(\.isAscending)
+        else { return true }
+        if index.name != columns.joined(separator: "_") { return true }
+        if columns.count > 1 { return !named.contains(columns) }
+        return columns.first.flatMap { marked[$0] } != true
+      }
+      let said: Set<[String]> = Set(explicit.compactMap(Self.columns))
+      compounds = entity.compoundIndexNames.filter { !said.contains($0) }
+      implied = Set(
+        explicit.filter { $0.elements.count == 1 && $0.elements[0].isAscending }
+          .compactMap { Self.columns($0)?.first })
     }
-    return attribute.isIndexed ? (isImplied ? nil : "YES") : (isImplied ? "NO" : nil)
+
+    private static func columns(_ index: NSFetchIndexDescription) -> [String]? {
+      index.elements.allSatisfy { $0.collationType == .binary && $0.expressionDescription == nil }
+        ? index.elements.compactMap(\.propertyName) : nil
+    }
+
+    /// A fetch index over the attribute alone marks it, unless NO is written.
+    func mark(of attribute: NSAttributeDescription) -> String? {
+      let isImplied: Bool = implied.contains(attribute.name)
+      return attribute.isIndexed ? (isImplied ? nil : "YES") : (isImplied ? "NO" : nil)
+    }
   }
 
   private mutating func write(_ index: NSFetchIndexDescription) throws {
