@@ -16,7 +16,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     let own: [URL] = target.sourceFiles.map(\.url)
     let options: URL? = own.first { $0.lastPathComponent == "coredata-modelc.json" }
     let settings: [String: Any] = settings(options)
-    let files: [URL] = own + sharedModels(settings, target).filter { !own.contains($0) }
+    let files: [URL] = own + sharedModels(settings, options, target).filter { !own.contains($0) }
     // The source of a mapping model names two versions of a model, which decide what it compiles to.
     let models: [URL] = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
@@ -126,7 +126,9 @@ struct CoreDataModelPlugin: BuildToolPlugin {
 
   /// The models in folders that the target excludes, since they are shared with an app, and that its options
   /// name.
-  private func sharedModels(_ settings: [String: Any], _ target: any SourceModuleTarget) -> [URL] {
+  private func sharedModels(
+    _ settings: [String: Any], _ options: URL?, _ target: any SourceModuleTarget
+  ) -> [URL] {
     let manager = FileManager.default
     var models: [URL] = []
     func collect(_ folder: URL) {
@@ -146,13 +148,23 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     let one: [String] = (settings["folders"] as? String).map { [$0] } ?? []
     for name in settings["folders"] as? [String] ?? one {
       let folder: URL = target.directoryURL.appendingPathComponent(name)
-      if !manager.fileExists(atPath: folder.path) {
+      var isFolder: ObjCBool = false
+      if !manager.fileExists(atPath: folder.path, isDirectory: &isFolder) || !isFolder.boolValue {
+        // SwiftPM prints the text alone, without the place that a diagnostic has.
+        let place: String = options.map { "\($0.path):\(line(of: "\"\(name)\"", in: $0)): " } ?? ""
         Diagnostics.error(
-          "coredata-modelc.json of the target \(target.name) names the folder \(name), which does not exist: \(folder.path)."
+          "\(place)folders: There is no folder \(folder.path); names are those of folders in the one of the target \(target.name)."
         )
       }
       collect(folder)
     }
     return models
+  }
+
+  /// The line of the file that has the text, counted from 1.
+  private func line(of text: String, in file: URL) -> Int {
+    let lines = (try? String(contentsOf: file, encoding: .utf8))?
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    return (lines?.firstIndex { $0.contains(text) } ?? 0) + 1
   }
 }

@@ -91,9 +91,11 @@ struct ToolOptions {
 
   /// An object of texts and Booleans.
   mutating func read(file: String) throws {
+    let data: Data
     let content: Any
     do {
-      content = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: file)))
+      data = try Data(contentsOf: URL(fileURLWithPath: file))
+      content = try JSONSerialization.jsonObject(with: data)
     } catch {
       ModelCompiler.report("\(file):1: error: The options can't be read: \(error.localizedDescription)")
       throw ReportedFailure()
@@ -103,6 +105,8 @@ struct ToolOptions {
         "\(file):1: error: The options are no JSON object, such as {\"access\": \"internal\"}.")
       throw ReportedFailure()
     }
+    let lines: [Substring] = String(decoding: data, as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false)
     for (key, value) in object.sorted(by: { $0.key < $1.key }) {
       do {
         switch value {
@@ -112,7 +116,8 @@ struct ToolOptions {
         default: throw Flaw(reason: "It is neither a text nor true or false.")
         }
       } catch let flaw as Flaw {
-        ModelCompiler.report("\(file):1: error: \(key): \(flaw.reason)")
+        let line: Int = (lines.firstIndex { $0.contains("\"\(key)\"") } ?? 0) + 1
+        ModelCompiler.report("\(file):\(line): error: \(key): \(flaw.reason)")
         throw ReportedFailure()
       }
     }

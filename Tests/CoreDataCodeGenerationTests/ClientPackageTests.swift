@@ -152,6 +152,14 @@ struct ClientPackageTests {
     let sixth: Output = try build(folder.url)
     #expect(sixth.status == 0 && !sixth.text.contains("warning: "), "\(sixth.text.suffix(2000))")
     #expect(try Programs.run(folder.url.appendingPathComponent(".build/debug/App"), []).text == run.text)
+
+    // One that does not exist has its line.
+    let options: URL = sources.appendingPathComponent("coredata-modelc.json")
+    try Data("{\n  \"folders\": [\n    \"Shaerd\"\n  ]\n}".utf8).write(to: options)
+    let seventh: Output = try build(folder.url)
+    #expect(
+      seventh.status != 0 && seventh.text.contains("\(options.path):3: folders: There is no folder"),
+      "\(seventh.text.suffix(2000))")
   }
 
   private func generatedClasses(_ folder: URL) throws -> String {

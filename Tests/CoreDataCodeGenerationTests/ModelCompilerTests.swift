@@ -151,15 +151,16 @@ struct ModelCompilerTests {
         ["generate", source.path, path("Shop.swift")] + arguments)
       #expect(output.status == status && output.text.contains(message), "\(output)")
     }
-    for (text, message) in [
-      ("{", "The options can't be read"), ("[]", "The options are no JSON object"),
-      (#"{"access": 1.5}"#, "access: It is neither a text nor true or false."),
-      (#"{"colour": "red"}"#, "colour: There is no such option"),
+    for (text, line, message) in [
+      ("{", 1, "The options can't be read"), ("[]", 1, "The options are no JSON object"),
+      (#"{"access": 1.5}"#, 1, "access: It is neither a text nor true or false."),
+      ("{\n  \"access\": \"internal\",\n  \"colour\": \"red\"}", 3, "colour: There is no such option"),
     ] {
       try Data(text.utf8).write(to: folder.url.appendingPathComponent("options.json"))
       let (status, output, _) = try generate("--options", path("options.json"))
       #expect(
-        status == 1 && output.hasPrefix("\(path("options.json")):1: error: ") && output.contains(message),
+        status == 1 && output.hasPrefix("\(path("options.json")):\(line): error: ")
+          && output.contains(message),
         "\(output)")
     }
   }
