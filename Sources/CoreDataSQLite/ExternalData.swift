@@ -179,11 +179,11 @@ final class ExternalDataChanges {
       try DurableFile.write(value, to: URL(fileURLWithPath: file.path))
       try DurableFile.synchronize(folder: external.folder)
     } catch {
-      throw StoreError.database(
-        code: SQLITE_IOERR,
-        message: "A value of \(value.count) bytes could not be written to \(file.path): \(error). "
-          + "Nothing of this save was kept; check the disk's free space and the folder's permissions.",
-        sql: nil, url: external.store)
+      throw StoreError.file(
+        url: external.store,
+        operation:
+          "writing a value of \(value.count) bytes into its folder \(external.support.lastPathComponent)",
+        code: DurableFile.code(of: error))
     }
     var data = Data([ExternalData.fileTag])
     data.append(contentsOf: name.utf8)

@@ -111,6 +111,14 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   /// Runs a read on a consistent state. `body` may run more than once.
   func read<T>(_ purpose: ReadPurpose = .request, _ body: (Database) throws -> T) throws -> T {
+    do {
+      return try readState(purpose, body)
+    } catch  where salvages {
+      throw SQLiteErrors.withoutRepairAdvice(error)
+    }
+  }
+
+  private func readState<T>(_ purpose: ReadPurpose, _ body: (Database) throws -> T) throws -> T {
     lock.lock()
     defer { lock.unlock() }
     if isClosed { throw StoreError.closed }
@@ -274,12 +282,12 @@ final class ReadOnlyAccess: @unchecked Sendable {
       throw error
     } catch {
       made?.remove()
-      throw StoreError.database(
-        code: SQLITE_CANTOPEN,
-        message: "The store has a journal beside it, so it is read from a copy, which could not be made in "
-          + "\(FileManager.default.temporaryDirectory.path): \((error as NSError).localizedDescription) Set TMPDIR to a folder with "
-          + "\(state.sizeInBytes + (state.wal?.size ?? 0)) free bytes.",
-        sql: nil, url: url)
+      throw StoreError.file(
+        url: url,
+        operation:
+          "copying it to \(FileManager.default.temporaryDirectory.path), from where it is read because of the journal "
+          + "beside it (TMPDIR names another folder; it needs \(state.sizeInBytes + (state.wal?.size ?? 0)) bytes),",
+        code: DurableFile.code(of: error))
     }
   }
 

@@ -136,8 +136,15 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private static func openToWrite(
     _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
   ) throws -> SQLiteEngine? {
-    try SQLiteErrors.translating(url: url) {
-      let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+    let leftovers = LogLeftovers(of: url)
+    return try SQLiteErrors.translating(url: url) {
+      let queue: DatabaseQueue
+      do {
+        queue = try DatabaseQueue(path: url.path, configuration: configuration)
+      } catch {
+        leftovers.remove()
+        throw error
+      }
       do {
         // Checks whether the file fits before changing anything about it.
         let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }

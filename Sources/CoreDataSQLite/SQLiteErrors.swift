@@ -34,15 +34,34 @@ enum SQLiteErrors {
     [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF) ? SQLITE_FULL : code
   }
 
-  /// Whether the disk of a file has no space left.
-  private static func isFull(_ url: URL) -> Bool {
-    var info = statvfs()
-    return statvfs(url.deletingLastPathComponent().path, &info) == 0 && info.f_bavail == 0
+  /// What the disk of a file says of failures to write there.
+  enum Disk {
+    case full, readOnly, other
+
+    init(of url: URL) {
+      var info = statvfs()
+      self = statvfs(url.deletingLastPathComponent().path, &info) == 0 ? Disk(info) : .other
+    }
+
+    init(_ info: statvfs) {
+      // `ST_RDONLY`, which not every C library has as a constant. Such a disk has no space to give either.
+      if info.f_flag & 1 != 0 { self = .readOnly } else { self = info.f_bavail == 0 ? .full : .other }
+    }
   }
 
+  /// The errors of reading. A full or read-only disk is no reason for them.
+  private static let ofReading: Set<Int32> = [
+    SQLITE_IOERR | 1 << 8, SQLITE_IOERR | 2 << 8, SQLITE_IOERR | 32 << 8, SQLITE_IOERR | 33 << 8,
+  ]
+
   static func make(code: Int32, message: String, sql: String?, url: URL?) -> StoreError {
-    if let url, fullCode(code) != code, isFull(url) {
-      return .database(code: SQLITE_FULL, message: "the disk is full (\(message))", sql: sql, url: url)
+    if let url, fullCode(code) != code, !ofReading.contains(code) {
+      switch Disk(of: url) {
+      case .full:
+        return .database(code: SQLITE_FULL, message: "the disk is full (\(message))", sql: sql, url: url)
+      case .readOnly: return .readOnly(url: url, .permission)
+      case .other: break
+      }
     }
     switch code & 0xFF {
     case SQLITE_NOTADB:
@@ -53,10 +72,7 @@ enum SQLiteErrors {
       if let url {
         return .invalidFile(
           url: url,
-          reason:
-            damage
-            + " (\(message)). Restore a copy, or save what can be read with `clarus check STORE --repair OUT`."
-        )
+          reason: "\(damage) (\(message)).\(StoreProblem.repairAdvice)")
       }
     case SQLITE_READONLY:
       return .readOnly(url: url, .permission)
@@ -77,6 +93,13 @@ enum SQLiteErrors {
     default: break
     }
     return .database(code: code & 0xFF, message: message, sql: sql, url: url)
+  }
+
+  /// The same error without the advice to repair, for who is repairing.
+  static func withoutRepairAdvice(_ error: any Error) -> any Error {
+    (error as? StoreError)?.renaming {
+      $0.replacingOccurrences(of: StoreProblem.repairAdvice, with: "")
+    } ?? error
   }
 
   private static func hardLinks(to url: URL) -> Int? {

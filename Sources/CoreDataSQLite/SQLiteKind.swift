@@ -207,7 +207,7 @@ extension SQLiteEngine {
           + "\(FileManager.default.temporaryDirectory.path) to read it from. Set TMPDIR to a folder with room for it.",
         sql: sql, url: url)
     } catch let error as StoreError {
-      throw error.renaming(copy.path, to: url.path)
+      throw error.renaming { $0.replacingOccurrences(of: copy.path, with: url.path) }
     }
     var reading = SQLiteOptions(isReadOnly: true)
     reading.entityNames = options.entityNames

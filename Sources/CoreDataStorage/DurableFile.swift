@@ -40,6 +40,13 @@ package enum DurableFile {
     guard fsync(file) == 0 else { throw failure("fsync") }
   }
 
+  /// The system's code in an error of this type's functions, or of Foundation's file manager.
+  package static func code(of error: any Error) -> Int32 {
+    let error = error as NSError
+    if error.domain == NSPOSIXErrorDomain { return Int32(error.code) }
+    return (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { code(of: $0) } ?? EIO
+  }
+
   package static func failure(_ call: String) -> NSError {
     let code: Int32 = errno
     return NSError(

@@ -68,16 +68,13 @@ extension StoreError {
           + "takes a store that is to be destroyed from whoever uses it: what they save then is lost.")
     case .file(let url, "creating it", EEXIST):
       return ErrorMessage(
-        "There is something at \(url.path) already, so no store was made and nothing was written.",
+        "There is something at \(url.path) already, so nothing was made there.",
         advice: "Give another name, or remove what is there first.")
     case .file(let url, let operation, let code):
+      // The file may also be an export, or a model.
       return ErrorMessage(
-        "The store \(url.path): \(operation) failed: \(String(cString: strerror(code))).",
-        advice: code == ENOSPC || code == EDQUOT
-          ? "The file is as it was before. Free some space and save again."
-          : code == ENOENT
-            ? "Check the path, or add the store where one may be created."
-            : "Check the permissions of the file and its folder.")
+        "\(url.path): \(operation) failed: \(String(cString: strerror(code))).",
+        advice: StoreError.advice(forSystem: code, isCreation: operation == "creating it"))
     case .historyKept(let url):
       return ErrorMessage(
         "The store \(url.path) can't be opened for writing: \(ReadOnlyReason.history.text).",
@@ -118,11 +115,26 @@ extension StoreError {
     case .migration(let url, let problem):
       return ErrorMessage("The store \(url.path) was not migrated. \(problem.text)", advice: problem.advice)
     case .database(let code, let message, let sql, let own):
-      let path: String = (own ?? url).map { " (\($0.path))" } ?? ""
-      let statement: String = sql.map { ", in: \($0)" } ?? ""
-      return ErrorMessage(
-        "SQLite error \(code): \(message)\(path)\(statement)", advice: StoreError.advice(forSQLite: code))
+      let store: String = (own ?? url).map { "The store \($0.path)" } ?? "The store in memory"
+      let advice: String? = StoreError.advice(forSQLite: code)
+      // Where the cause lies outside, the statement that met it tells nothing.
+      let statement: String = advice == nil ? sql.map { ", in: \($0)" } ?? "" : ""
+      let reason: String = message.hasSuffix(".") ? String(message.dropLast()) : message
+      return ErrorMessage("\(store): \(reason) (SQLite error \(code))\(statement).", advice: advice)
     case .closed: return ErrorMessage("The store\(file) was removed from its coordinator.")
+    }
+  }
+
+  private static func advice(forSystem code: Int32, isCreation: Bool) -> String {
+    switch code {
+    case ENOSPC, EDQUOT:
+      isCreation
+        ? "Nothing was made. Free some space, then try again."
+        : "The file is as it was before. Free some space, then try again."
+    case ENOENT:
+      isCreation ? "Check the path." : "Check the path, or add the store where one may be created."
+    case EROFS: "The disk is read-only. Choose another place."
+    default: "Check the permissions of the file and its folder."
     }
   }
 
@@ -131,12 +143,12 @@ extension StoreError {
   private static func advice(forSQLite code: Int32) -> String? {
     switch code {
     case 5, 6:  // BUSY, LOCKED
-      "Another connection or process kept the store locked for the whole waiting time; let it finish its transaction, or "
-        + "raise the busy timeout (pragma busy_timeout, in milliseconds)."
+      "Another program, or another connection of this one, kept the store locked for the whole waiting time. Close it or let it "
+        + "finish, then try again. A program can wait longer (NSPersistentStoreTimeoutOption)."
     case 10:  // IOERR
       "The disk reported an error; the store is in its last saved state once the disk works again."
     case 13:  // FULL
-      "The disk is full; nothing of this save was kept. Free some space and save again."
+      "What was saved before is as it was. Free some space, then try again."
     case 14:  // CANTOPEN
       "The file or its folder can't be opened; check that the folder exists and permits writing (SQLite puts its journal "
         + "beside the file)."

@@ -306,7 +306,7 @@ struct SavingTests {
         } catch let error as StoreError {
           guard case .database(let code, _, _, _) = error else { throw error }
           #expect(code == 5)
-          #expect(error.message().advice?.contains("busy timeout") == true)
+          #expect(error.message().advice?.contains("try again") == true)
         }
         #expect(throws: StoreError.self) { try other.checkWritable() }
         return .rollback
@@ -314,6 +314,18 @@ struct SavingTests {
     }
     try other.insert("Owner", [[:]])
     #expect(try engine.count(FetchPlan(entity: engine.entity("Owner"))) == 1)
+  }
+
+  @Test func `a disk is full only if it can be written and has no space left`() {
+    typealias Disk = SQLiteErrors.Disk
+    for (flags, available, expected) in [
+      (0, 0, Disk.full), (0, 9, .other), (1, 0, .readOnly), (1, 9, .readOnly),
+    ] {
+      var info = statvfs()
+      info.f_flag = UInt(flags)
+      info.f_bavail = .init(available)
+      #expect(Disk(info) == expected)
+    }
   }
 
   @Test func `a failed save gives its keys back`() throws {

@@ -250,6 +250,17 @@ import Testing
       name: "x.json", text: "[{\"category\": \"fruit\"}]",
       says: "x.json:1:15: Item.category: the text \"fruit\" is the id of no record."),
     Refusal(
+      name: "x.json", text: "[{\"category\": \"Category/p1\"}]",
+      says:
+        "record. To name objects of the store by their ids pass --match id, or by their values give their key"
+    ),
+    Refusal(
+      name: "x.json", text: "[{\"category\": [\"a\"]}]",
+      says: "x.json:1:15: Item.category takes one Category here, and there is a list."),
+    Refusal(
+      name: "x.json", text: "[{\"$id\": 5}]",
+      says: "x.json:1:10: \"$id\" takes text such as Item/p1, and there is the number 5."),
+    Refusal(
       name: "x.json", text: "[{\"category\": \"meat\"}]", more: ["--match", "Category=name"],
       says: "x.json:1:15: Item.category: There is no Category whose name is the text \"meat\""),
     Refusal(
@@ -319,6 +330,29 @@ import Testing
     #expect(run.errors.split(separator: "\n").count == 1)
     let count = try CommandLineRun(["fetch", store.path, "Item", "--count", "--json"])
     #expect(count.output.contains("\"count\": 7"))
+  }
+
+  @Test func `an import into a store that another program keeps locked says so in one line, with advice`()
+    throws
+  {
+    let store = try RichStore()
+    defer { store.remove() }
+    try #"{"Tag": [{"label": "new"}]}"#.write(
+      to: store.file("tags.json"), atomically: true, encoding: .utf8)
+    let writer = try DatabaseQueue(path: store.path)
+    try writer.writeWithoutTransaction { database in
+      try database.inTransaction(.immediate) {
+        let run = try CommandLineRun(["import", store.path, store.file("tags.json").path])
+        #expect(run.status == 1 && run.output == "")
+        #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+        for text in [store.path, "database is locked", "Close it or let it finish, then try again."] {
+          #expect(run.errors.contains(text), "\(run.errors)")
+        }
+        #expect(!run.errors.contains("TRANSACTION"), "\(run.errors)")
+        return .rollback
+      }
+    }
+    try writer.close()
   }
 
   @Test(arguments: ["sqlite", "xml", "binary"], [false, true])

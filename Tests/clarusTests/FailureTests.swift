@@ -167,6 +167,14 @@ import Testing
       says: ["doesn't fit", "Other", "Item"]),
     Case(arguments: ["fetch", "DIR/modelless.sqlite", "Item"], says: ["--model"]),
     Case(
+      arguments: ["fetch", "DIR/modelless.sqlite", "Item", "--model", "DIR/modelless.sqlite"],
+      says: ["--model: ", "modelless.sqlite", "Name a model file"]),
+    Case(
+      arguments: ["export", "STORE", "--out", "DIR/missing/x.json"],
+      says: ["missing/x.json: creating it failed", "No such file"], lacks: ["The store"]),
+    Case(
+      arguments: ["import", "STORE", "DIR", "--entity", "Item"], says: ["It is a folder", "JSON or CSV"]),
+    Case(
       arguments: ["info", "STORE", "--entity", "Itm"], says: ["--entity: ", "no entity \"Itm\"", "Item"]),
     Case(arguments: ["show", "STORE", "Item/p99"], says: ["no object Item/p99"]),
     Case(arguments: ["show", "STORE", "Itm/p1"], says: ["\"Itm\"", "Did you mean \"Item\"?"]),

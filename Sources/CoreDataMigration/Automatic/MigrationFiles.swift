@@ -174,10 +174,9 @@ struct StagingFolder {
   }
 
   private func failure(_ error: any Error) -> StoreError {
-    let error = error as NSError
-    return .file(
+    .file(
       url: store, operation: "writing its migrated copy in \(folder.path)",
-      code: error.domain == NSPOSIXErrorDomain ? Int32(error.code) : EIO)
+      code: DurableFile.code(of: error))
   }
 
   func discard() { try? FileManager.default.removeItem(at: folder) }

@@ -29,6 +29,8 @@ package struct StoreProblem: Sendable, Equatable {
     case fullKeys
     /// A table, column or index that the model does not have, or one of the model's that the store lacks.
     case structure
+    /// An index is damaged or lacks rows: a fetch that searches it misses objects. The rows are whole.
+    case index
     /// The file of a value is missing, or is none.
     case missingFile
     /// The file of a value is there, and this process may not read it.
@@ -62,6 +64,19 @@ package struct StoreProblem: Sendable, Equatable {
     self.count = count
     self.objects = objects
     self.message = message
+  }
+}
+
+extension StoreProblem {
+  /// What errors of a damaged file advise, as the end of their reasons.
+  package static let repairAdvice: String =
+    " Restore a copy, or save what can be read with `clarus check STORE --repair OUT`."
+
+  /// For those who are repairing the store.
+  package var withoutRepairAdvice: StoreProblem {
+    var copy: StoreProblem = self
+    copy.message = message.replacingOccurrences(of: Self.repairAdvice, with: "")
+    return copy
   }
 }
 
@@ -107,6 +122,9 @@ package struct DamagedTable: Sendable, Equatable {
   package var table: String
   /// The root entity of the table's hierarchy; nil for a table of pairs.
   package var entity: String?
+  /// Why none of its rows can be told, as the end of a sentence that begins with "its rows are lost"; nil for
+  /// a table that only has damaged pages.
+  package var reason: String?
   /// Nobody can say which rows they held.
   package var unreadablePages: Int
   /// Rows that were found, and are too damaged to be read.
@@ -118,8 +136,9 @@ package struct DamagedTable: Sendable, Equatable {
   /// Their keys in ascending order; none for pairs.
   package var recoveredKeys: [Int64] = []
 
-  package init(table: String, entity: String?, unreadablePages: Int) {
+  package init(table: String, entity: String?, unreadablePages: Int, reason: String? = nil) {
     self.table = table
+    self.reason = reason
     self.entity = entity
     self.unreadablePages = unreadablePages
   }

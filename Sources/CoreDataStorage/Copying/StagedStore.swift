@@ -62,7 +62,9 @@ package struct StagedStore {
   /// names of the files beside the store's own.
   @discardableResult
   package func publish() throws -> [String] {
-    let names: [String] = try names(in: folder) { $0 != OwnedFolder.lockName && $0 != Self.listName }
+    let names: [String] = try naming {
+      try self.names(in: folder) { $0 != OwnedFolder.lockName && $0 != Self.listName }
+    }
     guard names.contains(url.lastPathComponent) else {
       throw StoreError.file(url: url, operation: "creating it", code: ENOENT)
     }
@@ -122,7 +124,7 @@ package struct StagedStore {
         try DurableFile.write($0, to: folder.appendingPathComponent(Self.listName))
       }
     } catch {
-      throw StoreError.file(url: url, operation: "creating it", code: Int32((error as NSError).code))
+      throw StoreError.file(url: url, operation: "creating it", code: DurableFile.code(of: error))
     }
   }
 
@@ -161,9 +163,19 @@ package struct StagedStore {
   package func naming<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as StoreError {
-      throw error.renaming(folder.path, to: url.deletingLastPathComponent().path)
+    } catch {
+      throw ErrorRenaming.renamed(error, meant)
     }
+  }
+
+  /// A text without the hidden folder in its paths, however these are written: with links resolved, or as a
+  /// URL. The folder's name is found nowhere else.
+  package func meant(_ text: String) -> String {
+    let name: String = folder.lastPathComponent
+    let names: [String] = [
+      name, name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? name,
+    ]
+    return names.reduce(text) { $0.replacingOccurrences(of: "/\($1)", with: "") }
   }
 
   private func failure() -> StoreError { .file(url: url, operation: "creating it", code: errno) }

@@ -12,12 +12,17 @@ enum ImportFile {
       try? FileManager.default.attributesOfItem(
         atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)[.type] as? FileAttributeType
     guard !isFolder.boolValue, type == .typeRegular else {
-      throw CommandFailure("\(path): It is no file with records.")
-    }
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure("\(path): The file can't be read.")
+      throw CommandFailure(
+        "\(path): It is \(isFolder.boolValue ? "a folder" : "no regular file"); name a JSON or CSV file with the objects."
+      )
     }
     let url = URL(fileURLWithPath: path)
+    let data: Data
+    do {
+      data = try Data(contentsOf: url)
+    } catch {
+      throw CommandFailure("\(path): The file can't be read. \(ErrorText.line(for: error))")
+    }
     let isCSV: Bool = isCSV ?? (url.pathExtension.lowercased() == "csv")
     return try located(path) {
       var records: [ImportRecord] =

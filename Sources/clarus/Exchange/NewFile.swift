@@ -32,15 +32,10 @@ enum NewFile {
 
   /// Runs `body`, which works in the hidden folder. Its failures name the place that is meant.
   static func naming<Result>(_ staged: StagedStore, _ body: () throws -> Result) throws -> Result {
-    let hidden: String = staged.temporary.deletingLastPathComponent().path
     do {
       return try staged.naming(body)
-    } catch {
-      let text: String = ErrorText.line(for: error)
-      guard text.contains(hidden) else { throw error }
-      throw CommandFailure(
-        text.replacingOccurrences(of: hidden, with: staged.url.deletingLastPathComponent().path),
-        status: (error as? CommandFailure)?.status ?? 1)
+    } catch let failure as CommandFailure {
+      throw CommandFailure(staged.meant(failure.line), status: failure.status)
     }
   }
 

@@ -135,7 +135,9 @@ final class StoreImport {
     case .string(let text):
       try checkStore(of: text, value.position)
       return text
-    default: throw ImportError(value.position, "An id is text such as Item/p1.")
+    default:
+      throw ImportError(
+        value.position, "\"$id\" takes text such as Item/p1, and there is \(value.kindName).")
     }
   }
 
@@ -363,11 +365,18 @@ final class StoreImport {
       try checkStore(of: text, value.position)
       if matchesIDs, let object = try object(withID: text, of: destination) { return object }
     }
+    if case .list = value.content {
+      throw ImportError(value.position, "\(name) takes one \(destination.name) here, and there is a list.")
+    }
     guard let names = key.map({ [$0] }) ?? keys[destination.name] else {
+      var isID: Bool = false
+      if case .string(let text) = value.content { isID = ObjectIDText(text) != nil }
       throw ImportError(
         value.position,
-        "\(name): \(value.kindName) is the id of no record. To name objects by their values give their key: "
-          + "--match \(destination.name)=attribute.")
+        "\(name): \(value.kindName) is the id of no record. "
+          + (isID && !matchesIDs
+            ? "To name objects of the store by their ids pass --match id, or by" : "To name objects by")
+          + " their values give their key: --match \(destination.name)=attribute.")
     }
     let values: [PredicateValue] = try targetValues(value, names, destination, name)
     if key == nil || keys[destination.name] == names {

@@ -11,7 +11,10 @@ enum ErrorText {
     case let error as StoreError: oneLine(error.message().description)
     case let error as ModelFileError: oneLine(error.description)
     case let error as CoreDataPredicates.PredicateError: oneLine(error.description)
-    default: oneLine(ErrorMessage.reason(of: error))
+    default:
+      oneLine(
+        [ErrorMessage.reason(of: error), (error as NSError).localizedRecoverySuggestion]
+          .compactMap(\.self).joined(separator: " "))
     }
   }
 
