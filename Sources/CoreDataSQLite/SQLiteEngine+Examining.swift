@@ -8,9 +8,9 @@ import GRDBSQLite
 /// What a SQLite file says about its own soundness.
 extension SQLiteEngine {
   package func ownProblems() throws -> [StoreProblem] {
+    let ofFile: StoreProblems = try damage()
     var (problems, references): (StoreProblems, [FileReference]) = try read { database in
-      var problems = StoreProblems()
-      try findDamage(database, &problems)
+      var problems: StoreProblems = ofFile
       let statements = ExaminationStatements(schema)
       try checkCounters(statements, database, &problems)
       try checkTypes(statements, database, &problems)
@@ -46,13 +46,97 @@ extension SQLiteEngine {
     return values
   }
 
-  private func findDamage(_ database: Database, _ problems: inout StoreProblems) throws {
-    let check = try RawStatement(database, "PRAGMA integrity_check(20)", url: url)
-    defer { check.reset() }
-    while try check.step() {
-      guard let line = check.text(0), line != "ok" else { continue }
-      problems.add(StoreProblem(.damage, "The database is damaged: \(line)."))
+  /// What is wrong with the file itself, and with R-trees.
+  private func damage() throws -> StoreProblems {
+    var problems = StoreProblems()
+    var found: [String]
+    do {
+      found = try integrityErrors("20").map { "The database is damaged: \($0)." }
+    } catch StoreError.invalidFile(_, let reason) {
+      found = [reason]
     }
+    let broken: Set<String> = found.isEmpty ? [] : try treesThatAreTheDamage()
+    if broken.isEmpty { for text in found { problems.add(StoreProblem(.damage, text)) } }
+    for tree in broken.sorted() { problems.add(damageProblem(ofTree: tree)) }
+    for tree in schema.trees where !broken.contains(tree.name) {
+      do {
+        let missing: [RowID] = try rowsMissing(in: tree)
+        if !missing.isEmpty { problems.add(missingProblem(missing, in: tree)) }
+      } catch StoreError.invalidFile {
+        problems.add(damageProblem(ofTree: tree.name))
+      }
+    }
+    return problems
+  }
+
+  /// What SQLite finds wrong with the file, or with one table and its indexes. `argument`: the most lines, or
+  /// the name of the table.
+  private func integrityErrors(_ argument: String) throws -> [String] {
+    try read { database in
+      let check = try RawStatement(database, "PRAGMA main.integrity_check(\(argument))", url: url)
+      defer { check.reset() }
+      var lines: [String] = []
+      while try check.step() {
+        if let line = check.text(0), line != "ok" { lines.append(line) }
+      }
+      return lines
+    }
+  }
+
+  // MARK: R-trees
+
+  /// The R-trees some of whose own tables are damaged, if no other table is: then all rows are whole.
+  ///
+  /// Each table is checked in a transaction of its own: SQLite fails at the end of one that met a damaged
+  /// R-tree, whatever else was read in it.
+  private func treesThatAreTheDamage() throws -> Set<String> {
+    let objects: [MigrationFacts.Object] = try read { try StoreInventory.objects($0, url: url) }
+    let trees: [String] = objects.filter(\.isVirtualTable).map(\.name)
+    if trees.isEmpty { return [] }
+    var damaged: Set<String> = []
+    for table in objects where table.kind == .table && !table.isVirtualTable {
+      let name: String = "'\(table.name.replacingOccurrences(of: "'", with: "''"))'"
+      if let lines = try? integrityErrors(name), lines.isEmpty { continue }
+      let parts: Set<String> = ["_node", "_rowid", "_parent"]
+      guard let tree = trees.first(where: { tree in parts.contains { table.name == tree + $0 } }) else {
+        return []
+      }
+      damaged.insert(tree)
+    }
+    return damaged
+  }
+
+  private func damageProblem(ofTree tree: String) -> StoreProblem {
+    // An entity's name may be a prefix of another's.
+    let owners: [String] = layout.entities.map(\.name).filter { RTree.isTree(tree, of: $0) }
+    return StoreProblem(
+      .index, entity: owners.max { $0.count < $1.count },
+      "The R-tree index \(tree) is damaged: fetches that search it fail, and so do saves. The rows are whole; a repair makes "
+        + "the index anew.")
+  }
+
+  /// A fetch over a box finds only what the tree has.
+  private func rowsMissing(in tree: RTree) throws -> [RowID] {
+    try read { database in
+      let sql: String = ExaminationStatements(schema).rowsMissing(in: tree)
+      let rows = try RawStatement(database, sql, url: url)
+      defer { rows.reset() }
+      var missing: [RowID] = []
+      while try rows.step() {
+        let owner: Int = schema.entityIndex(ofNumber: Int(clamping: rows.integer(1))) ?? tree.entity
+        missing.append(RowID(entity: owner, key: rows.integer(0)))
+      }
+      return missing
+    }
+  }
+
+  private func missingProblem(_ missing: [RowID], in tree: RTree) -> StoreProblem {
+    let entity: String = layout.entities[tree.entity].name
+    return StoreProblem(
+      .index, entity: entity, count: missing.count,
+      objects: Array(missing.prefix(StoreProblem.objectsKept)),
+      "The R-tree index \(tree.name) lacks rows of \(entity), or has former numbers of them: fetches that search it miss these "
+        + "objects. A repair makes the index anew.")
   }
 
   private func checkStructure(_ database: Database, _ problems: inout StoreProblems) throws {

@@ -36,7 +36,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private var access: Access?
   private var metadataState: MetadataState
   private let contents: OwnContents
-  /// Tables some of whose pages can't be read, in a store that was opened to salvage.
+  /// Tables that can't be read, or some of whose pages can't, in a store that was opened to salvage.
   let damaged: [DamagedTable]
   /// The entities that were matched by structure, not by hash: ``metadata`` adds them to the file's.
   private let structures: [String: Data]
@@ -123,7 +123,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       var facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
       // The rest of a damaged file can't show whose contents they are.
       if !options.salvages { reader.contents = facts.contents }
-      if options.salvages { facts.damaged = try reader.rescueTables(facts.schema) }
+      if options.salvages { facts.damaged += try reader.rescueTables(facts.schema) }
       return try SQLiteEngine(
         url: url, layout: layout, options: options, facts: facts, access: .readOnly(reader), reason)
     } catch {
@@ -219,7 +219,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var unguardedTrees: [String]
     var triggers: Set<String>
     /// Of a store that is opened to salvage.
-    var damaged: [DamagedTable] = []
+    var damaged: [DamagedTable]
 
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
@@ -238,18 +238,22 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       }
       let inventory: StoreInventory = try StoreInventory.read(
         database, url: url, numbering: options.salvages ? layout : nil)
-      var schema = try StoreSchema(
-        layout: layout, database: inventory.database, entities: options.entityNames)
+      var (schema, lost): (StoreSchema, [DamagedTable]) =
+        options.salvages
+        ? try inventory.readableSchema(of: layout, entities: options.entityNames)
+        : (
+          try StoreSchema(layout: layout, database: inventory.database, entities: options.entityNames), []
+        )
       // A damaged file's table of rows tells more than its indexes.
       if !options.salvages {
         schema.trees = inventory.guardedTrees.compactMap {
-          RTree($0, schema: schema, database: inventory.database)
+          RTree($0.tree, schema: schema, database: inventory.database, watch: $0.watch)
         }
       }
       var facts = Facts(
         contents: try OwnContents(database, uuid: metadata.uuid, url: url), metadata: metadata,
         schema: schema, hasHistory: inventory.hasHistory, guardedTrees: [],
-        unguardedTrees: [], triggers: inventory.triggers)
+        unguardedTrees: [], triggers: inventory.triggers, damaged: lost)
       for tree in inventory.unguardedTrees {
         if let known = RTree(tree, schema: schema, database: inventory.database) {
           facts.guardedTrees.append(known)

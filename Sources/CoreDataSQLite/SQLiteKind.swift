@@ -67,7 +67,7 @@ package struct SQLiteKind: StoreEngineKind {
       salvages: options.salvages)
     defer { try? access.close() }
     return try access.read { database in
-      let facts: MigrationFacts = try .read(database, url: url, counting: false)
+      let facts: MigrationFacts = try .read(database, url: url, readsRows: false)
       let names: [String: Data]
       do {
         names = try StoreMetadata.read(database, url: url).hashes
@@ -87,7 +87,8 @@ package struct SQLiteKind: StoreEngineKind {
   ) throws -> [String]? {
     let url: URL = try file(url)
     let access = ReadOnlyAccess(
-      url: url, configuration: try Connections.configuration(SQLiteOptions(options), url: url))
+      url: url, configuration: try Connections.configuration(SQLiteOptions(options), url: url),
+      salvages: options.salvages)
     defer { try? access.close() }
     return try access.read { try TableFit($0, url: url).misfits(of: layout, entities: entities) }
   }

@@ -10,34 +10,41 @@ struct StoreInventory {
   /// R-tree tables that no trigger keeps up to date.
   var unguardedTrees: [ExistingDatabase.Table]
   /// R-tree tables that have all three triggers.
-  var guardedTrees: [ExistingDatabase.Table]
+  var guardedTrees: [GuardedTree]
   /// Names of the triggers, in upper case.
   var triggers: Set<String>
+
+  struct GuardedTree {
+    var tree: ExistingDatabase.Table
+    /// What the triggers say of the rows that they copy into the tree.
+    var watch: RTree.Watch
+  }
 
   /// `numbering`: the model whose order numbers the entities if the file's own numbers can't be read.
   static func read(_ database: Database, url: URL, numbering layout: ModelLayout? = nil) throws
     -> StoreInventory
   {
     let master = try RawStatement(
-      database, "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
+      database,
+      "SELECT type, name, sql, tbl_name FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
       url: url)
     defer { master.reset() }
     var names: [String] = []
     var indexes: [String] = []
-    var trees: [String] = []
-    var triggers: [(name: String, sql: String)] = []
+    var trees: [ExistingDatabase.Table] = []
+    var triggers: [(name: String, sql: String, table: String)] = []
     while try master.step() {
       guard let type = master.text(0), let name = master.text(1) else { continue }
       let sql: String = master.text(2) ?? ""
       switch type {
       case "table":
         if sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") {
-          if sql.uppercased().contains("RTREE") { trees.append(name) }
+          if sql.uppercased().contains("RTREE") { trees.append(tree(name, sql)) }
         } else {
           names.append(name)
         }
       case "index": indexes.append(name)
-      default: triggers.append((name.uppercased(), sql.uppercased()))
+      default: triggers.append((name.uppercased(), sql.uppercased(), master.text(3) ?? ""))
       }
     }
     var tables: [ExistingDatabase.Table] = []
@@ -50,35 +57,54 @@ struct StoreInventory {
       return ExistingDatabase.Table(name: name, columns: columns)
     }
     for name in names { tables.append(try table(name)) }
-    let unguarded: [String] = trees.filter { tree in
-      let stem: String = tree.uppercased()
-      return !triggers.contains { $0.sql.contains(stem) }
-    }
-    let triggerNames: Set<String> = Set(triggers.map(\.name))
-    let guarded: [String] = trees.filter { tree in
-      ["INSERT", "UPDATE", "DELETE"].allSatisfy { triggerNames.contains("\(tree.uppercased())_\($0)") }
+    var (unguarded, guarded): ([ExistingDatabase.Table], [GuardedTree]) = ([], [])
+    for tree in trees {
+      let stem: String = tree.name.uppercased()
+      if !triggers.contains(where: { $0.sql.contains(stem) }) { unguarded.append(tree) }
+      let own = RTree.Watch.events.compactMap { event in
+        triggers.first { $0.name == "\(stem)_\(event)" && $0.sql.contains(stem) }
+      }
+      if let watch = RTree.Watch(own.map { ($0.table, $0.sql) }) {
+        guarded.append(GuardedTree(tree: tree, watch: watch))
+      }
     }
     return StoreInventory(
       database: ExistingDatabase(
         tables: tables, entities: try entities(database, url: url, numbering: layout), indexNames: indexes),
       hasHistory: names.contains { $0.uppercased() == AppleBookkeeping.history },
-      unguardedTrees: try unguarded.map(table), guardedTrees: try guarded.map(table),
-      triggers: triggerNames)
+      unguardedTrees: unguarded, guardedTrees: guarded,
+      triggers: Set(triggers.map(\.name)))
+  }
+
+  /// The columns of an R-tree, from its definition: asking SQLite opens the tree, which fails for a damaged
+  /// one together with everything else in the transaction, although no row is lost.
+  private static func tree(_ name: String, _ sql: String) -> ExistingDatabase.Table {
+    let list: Substring = sql.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }
+    let columns: [String] = list.split(separator: ",").compactMap { column in
+      column.split(whereSeparator: \.isWhitespace).first.map {
+        $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"'`[]"))
+      }
+    }
+    return ExistingDatabase.Table(name: name, columns: columns)
   }
 
   private static func entities(_ database: Database, url: URL, numbering layout: ModelLayout?) throws
     -> [ExistingDatabase.EntityRow]
   {
-    do {
-      return try entityRows(database, url: url)
-    } catch {
-      guard let layout else { throw error }
-      return layout.entities.map { entity in
+    guard let layout else { return try entityRows(database, url: url) }
+    // The table of numbers may be damaged, or lack rows because a page is.
+    let rows: [ExistingDatabase.EntityRow] = (try? entityRows(database, url: url)) ?? []
+    let names: Set<String> = Set(rows.map(\.name))
+    let numbers: Set<Int> = Set(rows.map(\.number))
+    let missing: [EntityLayout] = layout.entities.filter {
+      !names.contains($0.name) && !numbers.contains($0.index + 1)
+    }
+    return rows
+      + missing.map { entity in
         ExistingDatabase.EntityRow(
           number: entity.index + 1, name: entity.name, superNumber: entity.superIndex.map { $0 + 1 } ?? 0,
           maxKey: Int64(Int32.max))
       }
-    }
   }
 
   /// The rows of Apple's table of entities; none if there is no such table.

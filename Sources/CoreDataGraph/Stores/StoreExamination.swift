@@ -59,6 +59,8 @@ public struct StoreExamination: Sendable {
     public static let fullKeys = Kind(.fullKeys)
     /// A table, column or index that the model does not have, or one of the model's that the store lacks.
     public static let structure = Kind(.structure)
+    /// An index is damaged or lacks rows: a fetch that searches it misses objects. The rows are whole.
+    public static let index = Kind(.index)
     /// The file of a value is missing, or is none.
     public static let missingFile = Kind(.missingFile)
     /// The file of a value is there, and this process may not read it.

@@ -31,6 +31,9 @@ public struct StoreRepairReport: Sendable {
     public let table: String
     /// The root entity whose objects it holds; nil for the pairs of a many-to-many relationship.
     public let entity: String?
+    /// Why all of its rows are lost, a missing column for instance; nil for a table that only has damaged
+    /// pages.
+    public let reason: String?
     /// Nothing tells which rows they held.
     public let unreadablePages: Int
     /// Rows that were found, and are too damaged to be read.
@@ -70,7 +73,8 @@ public struct StoreRepairReport: Sendable {
     lostRows = outcome.unreachable.map { LostRows(table: $0.table, keys: $0.keys, reason: $0.reason) }
     damagedTables = outcome.damaged.map { table in
       DamagedTable(
-        table: table.table, entity: table.entity, unreadablePages: table.unreadablePages,
+        table: table.table, entity: table.entity, reason: table.reason,
+        unreadablePages: table.unreadablePages,
         unreadableRows: table.unreadableRows, recoveredPages: table.recoveredPages,
         recoveredRows: table.recoveredRows, recoveredKeys: table.recoveredKeys)
     }
@@ -168,17 +172,18 @@ package enum StoreRepairer {
     _ engine: any StoreEngine, entityNames: Set<String>?, to url: URL, kind: any StoreEngineKind,
     storeUUID: String, known: [StoreProblem], note: @escaping (_ objects: Int) throws -> Void
   ) throws -> StoreRepairReport {
-    let problems: [StoreProblem] = known + damages(of: engine, unless: known)
+    let problems: [StoreProblem] = known.map(\.withoutRepairAdvice) + damages(of: engine, unless: known)
     let outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: entityNames, note: note)
       .run(to: url, kind: kind)
     return StoreRepairReport(outcome, problems, storeUUID: storeUUID, layout: engine.layout)
   }
 
-  /// Rows on damaged pages are not found, so nobody can name them: the damage itself is reported.
+  /// Rows on damaged pages are not found, so nobody can name them: the damage itself is reported. Indexes are
+  /// made anew.
   private static func damages(of engine: any StoreEngine, unless known: [StoreProblem]) -> [StoreProblem] {
     if known.contains(where: { $0.kind == .damage }) { return [] }
     do {
-      return try engine.ownProblems().filter { $0.kind == .damage }
+      return try engine.ownProblems().filter { [.damage, .index].contains($0.kind) }
     } catch let error as StoreError {
       return [StoreExaminer.damage(error) ?? StoreProblem(.damage, error.message().description)]
     } catch {

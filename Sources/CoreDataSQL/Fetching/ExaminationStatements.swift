@@ -88,6 +88,28 @@ package struct ExaminationStatements: Sendable {
     return [text(none), text(shared)]
   }
 
+  /// Keys and entity numbers of rows that a search of an R-tree for their own numbers does not find.
+  package func rowsMissing(in tree: RTree) -> String {
+    var tests: [SQLExpression] = [
+      .binary(.equal, .tableColumn(tree.name, tree.key), .column("t", tree.key))
+    ]
+    for column in tree.columns {
+      // A missing number is 0 in the tree.
+      let value: SQLExpression = .choice(
+        when: .isNull(.column("t", column)), then: .integer(0), otherwise: .column("t", column))
+      tests += TreeSearch.tests(of: column, in: tree, from: value, to: value)
+    }
+    var found = SelectStatement(columns: [.integer(1)], source: .table(tree.name, alias: nil))
+    found.condition = .all(tests)
+    let number: SQLExpression = .column("t", AppleNames.entityNumber)
+    var select = SelectStatement(
+      columns: [.column("t", tree.key), number], source: .table(tree.table, alias: "t"))
+    let isMissing: SQLExpression = .exists(found, isNegated: true)
+    select.condition =
+      tree.numbers.map { .all([.inList(number, $0.map { .integer(Int64($0)) }), isMissing]) } ?? isMissing
+    return text(select)
+  }
+
   /// Keys of rows with values of a column that have the form of a file's name, and these values.
   package func fileReferences(in column: String, of table: TableSchema, tag: UInt8) -> String {
     let value: SQLExpression = .column(nil, column)

@@ -53,14 +53,7 @@ struct TreeSearch {
     var tests: [SQLExpression] = []
     for column in tree.columns {
       guard let low = lower[column], let high = upper[column] else { return nil }
-      tests.append(
-        .binary(
-          .greaterOrEqual, .tableColumn(tree.name, column + "_MAX"),
-          widened(low, .less, -Self.largest, -.infinity, -Self.smallest)))
-      tests.append(
-        .binary(
-          .lessOrEqual, .tableColumn(tree.name, column + "_MIN"),
-          widened(high, .greater, Self.largest, .infinity, Self.smallest)))
+      tests += Self.tests(of: column, in: tree, from: low, to: high)
     }
     if tests.isEmpty { return nil }
     var search = SelectStatement(
@@ -69,16 +62,30 @@ struct TreeSearch {
     return .inSelect(key, search)
   }
 
+  /// Whether what a tree has of a column reaches into a range of numbers.
+  static func tests(of column: String, in tree: RTree, from low: SQLExpression, to high: SQLExpression)
+    -> [SQLExpression]
+  {
+    [
+      .binary(
+        .greaterOrEqual, .tableColumn(tree.name, column + "_MAX"),
+        widened(low, .less, -largest, -.infinity, -smallest)),
+      .binary(
+        .lessOrEqual, .tableColumn(tree.name, column + "_MIN"),
+        widened(high, .greater, largest, .infinity, smallest)),
+    ]
+  }
+
   /// Below the largest number of single precision.
   private static let largest: Double = 3e38
   /// Above the smallest number that single precision has with all its digits.
   private static let smallest: Double = 1e-37
 
-  private func widened(
+  private static func widened(
     _ bound: SQLExpression, _ symbol: SQLOperator, _ limit: Double, _ infinity: Double, _ nextToZero: Double
   ) -> SQLExpression {
     let isNextToZero: SQLExpression = .between(
-      bound, .bound(.real(-Self.smallest)), .bound(.real(Self.smallest)))
+      bound, .bound(.real(-smallest)), .bound(.real(smallest)))
     return .choice(
       when: .binary(symbol, bound, .bound(.real(limit))), then: .bound(.real(infinity)),
       otherwise: .choice(when: isNextToZero, then: .bound(.real(nextToZero)), otherwise: bound))

@@ -17,13 +17,20 @@ extension StoreSchema {
     where predicted.tablePosition[entity.index] != nil && numbers[entity.index] == 0 {
       throw StoreError.unsupportedModel(
         entity: entity.name, property: nil,
-        reason: "the database's Z_PRIMARYKEY has no row for it (it has "
-          + database.entities.prefix(20).map(\.name).joined(separator: ", ")
-          + "); the store was written with another model and needs a migration")
+        reason: database.entities.isEmpty
+          ? "the database's Z_PRIMARYKEY has no rows, so it is damaged or no complete store"
+          : "the database's Z_PRIMARYKEY has no row for it (it has "
+            + database.entities.prefix(20).map(\.name).joined(separator: ", ")
+            + "); the store was written with another model and needs a migration")
     }
     var matcher = DatabaseMatcher(schema: predicted, names: DatabaseNames(database))
     self = try matcher.match()
   }
+}
+
+extension StoreSchema {
+  /// The name that the table of a root entity has in Apple's layout.
+  package static func tableName(of root: EntityLayout) -> String { AppleNames.table(root.name) }
 }
 
 /// Finds each entity's number in `Z_PRIMARYKEY`: by name, else by an earlier name, else by its number in a

@@ -18,6 +18,36 @@ package struct RTree: Sendable {
     DatabaseNames.fold(name).hasPrefix(DatabaseNames.fold(AppleNames.rTree("", of: entity)))
   }
 
+  /// What the triggers of a tree in a database watch. The name of a tree does not tell it: the same name may
+  /// belong to an index of another entity.
+  package struct Watch: Sendable {
+    package static let events: [String] = ["INSERT", "UPDATE", "DELETE"]
+
+    let table: String
+    /// The entity numbers of the rows that get into the tree; nil for all rows.
+    let numbers: Set<Int>?
+
+    /// nil unless there are triggers for all events, on one table.
+    package init?(_ triggers: [(table: String, sql: String)]) {
+      guard triggers.count == Self.events.count,
+        Set(triggers.map { DatabaseNames.fold($0.table) }).count == 1
+      else { return nil }
+      table = triggers[0].table
+      // The last one removes rows.
+      let conditions: [Set<Int>] = triggers.dropLast().compactMap { Self.numbers(in: $0.sql) }
+      numbers = conditions.isEmpty ? nil : conditions.reduce(conditions[0]) { $0.intersection($1) }
+    }
+
+    /// The numbers in the condition of a trigger; nil if it has none.
+    private static func numbers(in sql: String) -> Set<Int>? {
+      let text: String = DatabaseNames.fold(sql)
+      guard let begin = text.firstRange(of: /\sBEGIN\s/)?.lowerBound,
+        let when = text[..<begin].firstRange(of: /\sWHEN\s/)?.upperBound
+      else { return nil }
+      return Set(text[when..<begin].matches(of: /\b[0-9]+\b/).compactMap { Int($0.output) })
+    }
+  }
+
   /// `Z_RT_<Entity>_<index>`.
   package let name: String
   /// The table with the rows.
@@ -25,7 +55,7 @@ package struct RTree: Sendable {
   let columns: [String]
   let key: String
   /// The index of the entity whose rows are in the tree, with those of its sub-entities.
-  let entity: Int
+  package let entity: Int
   /// The entity numbers whose rows are in the tree, if the table has rows of other entities; nil for all
   /// rows.
   let numbers: [Int]?
@@ -42,10 +72,22 @@ package struct RTree: Sendable {
   }
 
   /// A tree of an existing file, by its own columns; nil unless these are two for each of some columns of the
-  /// entity's table.
-  package init?(_ tree: ExistingDatabase.Table, schema: StoreSchema, database: ExistingDatabase) {
+  /// entity's table. With `watch`, nil also if the triggers do not have all rows of the entity in the tree.
+  package init?(
+    _ tree: ExistingDatabase.Table, schema: StoreSchema, database: ExistingDatabase, watch: Watch? = nil
+  ) {
+    func isWatched(_ entity: EntityLayout, _ position: Int) -> Bool {
+      guard let watch else { return true }
+      guard DatabaseNames.fold(watch.table) == DatabaseNames.fold(schema.tables[position].name) else {
+        return false
+      }
+      return watch.numbers.map { $0.isSuperset(of: entity.family.map { schema.entityNumbers[$0] }) } ?? true
+    }
     let owners: [EntityLayout] = schema.layout.entities.filter { entity in
-      schema.tablePosition[entity.index] != nil && Self.isTree(tree.name, of: entity.name)
+      guard let position = schema.tablePosition[entity.index], Self.isTree(tree.name, of: entity.name) else {
+        return false
+      }
+      return isWatched(entity, position)
     }
     // An entity's name may be a prefix of another's.
     guard let owner = owners.max(by: { $0.name.count < $1.name.count }),

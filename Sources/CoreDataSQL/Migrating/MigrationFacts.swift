@@ -23,7 +23,9 @@ package struct MigrationFacts: Sendable {
       self.sql = sql
     }
 
-    var isVirtualTable: Bool { kind == .table && (sql ?? "").uppercased().hasPrefix("CREATE VIRTUAL") }
+    package var isVirtualTable: Bool {
+      kind == .table && (sql ?? "").uppercased().hasPrefix("CREATE VIRTUAL")
+    }
   }
 
   package var database: ExistingDatabase

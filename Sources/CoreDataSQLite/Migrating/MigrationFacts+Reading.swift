@@ -4,13 +4,16 @@ import Foundation
 import GRDB
 
 extension MigrationFacts {
-  /// Reads what a plan depends on. `counting`: whether the rows of all tables are counted too.
-  static func read(_ database: Database, url: URL, counting: Bool) throws -> MigrationFacts {
+  /// Reads what a plan depends on. `counting`: whether the rows of all tables are counted too. `readsRows`:
+  /// otherwise nothing is read but the definitions.
+  static func read(_ database: Database, url: URL, counting: Bool = false, readsRows: Bool = true) throws
+    -> MigrationFacts
+  {
     let inventory: StoreInventory = try StoreInventory.read(database, url: url)
     var facts = MigrationFacts(
       database: inventory.database, objects: try StoreInventory.objects(database, url: url),
       hasHistory: inventory.hasHistory)
-    for table in inventory.database.tables {
+    for table in inventory.database.tables where readsRows {
       guard AppleBookkeeping.holdsRows(table) else { continue }
       let ends = try RawStatement(database, AppleBookkeeping.keyRange(of: table.name), url: url)
       defer { ends.reset() }

@@ -15,7 +15,7 @@ struct TableFit {
   /// What is not as the model has it, a clause each; none if the store may have been written with it.
   /// Entities, parents, tables, columns and their types have to be the same; indexes need not.
   func misfits(of layout: ModelLayout, entities: Set<String>) throws -> [String] {
-    let facts: MigrationFacts = try .read(database, url: url, counting: false)
+    let facts: MigrationFacts = try .read(database, url: url, readsRows: false)
     let hierarchy: [String] = hierarchyMisfits(of: layout, facts.database)
     let missing: [String] = entities.subtracting(layout.entities.map(\.name)).sorted()
     if !hierarchy.isEmpty || !missing.isEmpty { return missing.map { "it has no \($0)" } + hierarchy }

@@ -78,11 +78,13 @@ package final class StoreRepair {
     outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
     outcome.unreachable = try source.unreachableRows()
     outcome.damaged = try source.damagedTables()
+    let lostRoots: Set<String> = Set(outcome.damaged.filter { $0.reason != nil }.compactMap(\.entity))
     var readable: [[Int64]] = []
     var unique = UniqueValues(source)
     for (place, entity) in entities.enumerated() {
       var keys: [Int64] = []
-      try forEachPage(try source.readableKeys(of: entity)) { page in
+      let isLost: Bool = lostRoots.contains(source.layout.entities[entity.rootIndex].name)
+      try forEachPage(isLost ? [] : try source.readableKeys(of: entity)) { page in
         let found: [RowRef] = rows(page, entity)
         let doubles: Set<Int64> = Set(try unique.doubles(among: found).map(\.row.key))
         let kept: [Int64] = found.map(\.key).filter { !doubles.contains($0) }

@@ -33,8 +33,8 @@ struct CheckCommand: ParsableCommand {
                         "objects": [id], "message"}] }
         With --repair: { "store", "to": {"path", "type"}, "entities": [{"name", "saved", "lost": [key]}],
           "lostRows": [{"table", "keys", "reason"}],
-          "damagedTables": [{"table", "entity", "unreadablePages", "unreadableRows", "recoveredPages", "recoveredRows",
-                             "recoveredKeys": [key]}],
+          "damagedTables": [{"table", "entity", "reason" or null, "unreadablePages", "unreadableRows", "recoveredPages",
+                             "recoveredRows", "recoveredKeys": [key]}],
           "changes": [as "problems"], "problems": […], "complete" }
         Kinds: \(StoreProblem.Kind.allCases.map(\.rawValue).joined(separator: ", ")).
       """)
@@ -83,7 +83,8 @@ struct CheckCommand: ParsableCommand {
     do {
       do {
         let store = try OpenStore(
-          path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true)
+          path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
+          acceptsStructure: true)
         noteModel(store, &problems)
         return store
       } catch let error as CommandFailure where options.model != nil {
@@ -135,7 +136,13 @@ struct CheckCommand: ParsableCommand {
   private func examine(_ store: OpenStore, _ problems: inout StoreProblems) throws -> [(
     name: String, count: Int
   )] {
-    let engine: any StoreEngine = try store.open(listsFiles: true)
+    let engine: any StoreEngine
+    do {
+      engine = try store.open(listsFiles: true)
+    } catch let failure as CommandFailure {
+      problems.add(StoreProblem(.model, failure.line))
+      return []
+    }
     defer { try? engine.close() }
     let entityNames: Set<String>? = store.model?.entityNames
     let counts: [(name: String, count: Int)] = try EntityCounts.own(of: engine, among: entityNames)
@@ -147,9 +154,16 @@ struct CheckCommand: ParsableCommand {
   }
 
   private func repair(to out: String, _ problems: [StoreProblem]) throws {
-    let store = try OpenStore(
-      path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
-      salvages: true)
+    let store: OpenStore
+    do {
+      store = try OpenStore(
+        path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
+        salvages: true, acceptsStructure: true)
+    } catch StoreError.invalidFile(let url, let reason) {
+      throw CommandFailure(
+        "\(url.path): Nothing of it can be saved, not even the list of its tables can be read. \(reason) Restore a copy."
+      )
+    }
     let engine: any StoreEngine = try store.open(listsFiles: true)
     defer { try? engine.close() }
     let kind: any StoreEngineKind = try NewStoreKind.choose(nil, path: out, source: store.kind)

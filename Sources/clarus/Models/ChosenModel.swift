@@ -29,9 +29,12 @@ struct ChosenModel {
   ///
   /// Of several versions it is the one that the store's hashes name; for a store without hashes the one with
   /// the structure that the file has.
+  ///
+  /// `acceptsStructure`: whether a version with other hashes fits, too, if the objects of the file have all
+  /// names and types of it: a damaged hash is no reason to give up.
   static func choose(
     for file: StoreInspection, path: String, modelPath: String?, version: String? = nil,
-    by structure: StructureMatch
+    by structure: StructureMatch, acceptsStructure: Bool = false
   ) throws -> ChosenModel? {
     let stored: EntityVersions = file.versions ?? EntityVersions(hashes: [:], structures: [:])
     let hashes: [String: Data] = stored.hashes
@@ -73,6 +76,17 @@ struct ChosenModel {
       if nearest == nil || difference.count < nearest!.difference.count { nearest = (version, difference) }
     }
     guard let nearest else { return nil }
+    if acceptsStructure,
+      let version = versions.first(where: {
+        structure.misfits(of: $0, entities: Set(hashes.keys))?.isEmpty ?? false
+      })
+    {
+      let names: Set<String> = Set(hashes.keys)
+      return ChosenModel(
+        model: version.model, origin: .file(modelPath, version: versions.count > 1 ? version.name : nil),
+        entityNames: ModelMatch.configuration(version.model, storeHashes: hashes)
+          ?? (names == Set(version.model.entitiesByName.keys) ? nil : names))
+    }
     let which: String =
       versions.count > 1
       ? "None of the \(versions.count) versions in \(modelPath) fits; the nearest is \"\(nearest.version.name)\"."

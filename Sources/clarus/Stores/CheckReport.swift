@@ -96,6 +96,7 @@ struct RepairReport {
           outcome.damaged.map { table in
             .object([
               ("table", .string(table.table)), ("entity", .optional(table.entity)),
+              ("reason", .optional(table.reason)),
               ("unreadablePages", .integer(Int64(table.unreadablePages))),
               ("unreadableRows", .integer(Int64(table.unreadableRows))),
               ("recoveredPages", .integer(Int64(table.recoveredPages))),
@@ -138,6 +139,10 @@ struct RepairReport {
 extension RepairReport {
   private func lines(_ table: DamagedTable) -> [String] {
     var lines: [String] = []
+    if let reason = table.reason {
+      lines.append(
+        "error: The rows of the table \(table.table), and relationships to them, are lost: \(reason).")
+    }
     if table.unreadablePages > 0 {
       lines.append(
         "error: \(Counted.text(table.unreadablePages, "page", "pages")) of the table \(table.table) can't be read. "

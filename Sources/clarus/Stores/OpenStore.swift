@@ -21,8 +21,10 @@ struct OpenStore {
   /// With `salvages`, as much as possible is read of a damaged file.
   ///
   /// `modelVersion`: the version of the model that is meant, where the store does not tell it.
+  /// `acceptsStructure`: see `ChosenModel`.
   init(
-    path: String, modelPath: String?, modelVersion: String? = nil, needsModel: Bool, salvages: Bool = false
+    path: String, modelPath: String?, modelVersion: String? = nil, needsModel: Bool, salvages: Bool = false,
+    acceptsStructure: Bool = false
   ) throws {
     self.path = path
     self.salvages = salvages
@@ -35,7 +37,8 @@ struct OpenStore {
       ? try ChosenModel.choose(for: file, path: path, modelPath: nil, by: structure)
       : try naming("--model") {
         try ChosenModel.choose(
-          for: file, path: path, modelPath: modelPath, version: modelVersion, by: structure)
+          for: file, path: path, modelPath: modelPath, version: modelVersion, by: structure,
+          acceptsStructure: acceptsStructure)
       }
     if model == nil, needsModel {
       let reason: String = file.modelProblem ?? "The store carries no model."
@@ -78,7 +81,13 @@ struct OpenStore {
     options.salvages = salvages
     // The model was checked when it was chosen.
     options.checksModel = false
-    return try kind.open(
-      at: URL(fileURLWithPath: path), layout: ModelLayout(model: model.model), options: options)
+    do {
+      return try kind.open(
+        at: URL(fileURLWithPath: path), layout: ModelLayout(model: model.model), options: options)
+    } catch let error as StoreError {
+      // It names the entity only.
+      guard case .unsupportedModel = error else { throw error }
+      throw CommandFailure("\(path): \(ErrorText.line(for: error))")
+    }
   }
 }

@@ -1,0 +1,142 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+/// `clarus check` of stores whose rows are whole, or mostly: damaged and stale R-trees, damaged hashes,
+/// tables without keys.
+@Suite struct CheckTreesTests {
+  private func check(_ store: PlaceStore, _ more: [String] = []) throws -> CommandLineRun {
+    try CommandLineRun(["check", store.path] + more)
+  }
+
+  /// Repairs a store into one that is sound.
+  private func repair(_ store: PlaceStore, _ more: [String] = []) throws -> (
+    run: CommandLineRun, saved: [String: Int]
+  ) {
+    let out: String = store.file("Out.sqlite").path
+    let run = try check(store, ["--repair", out, "--json"] + more)
+    #expect(run.errors == "")
+    let report = try #require(try run.json() as? [String: Any], "\(run.output)")
+    let entities = try #require(report["entities"] as? [[String: Any]])
+    var saved: [String: Int] = [:]
+    for entity in entities { saved[entity["name"] as? String ?? ""] = entity["saved"] as? Int }
+    let after = try CommandLineRun(["check", out])
+    #expect(after.status == 0, "\(after.output)\(after.errors)")
+    return (run, saved)
+  }
+
+  private static let all: [String: Int] = ["Place": PlaceStore.placeCount, "Item": PlaceStore.itemCount]
+
+  @Test(arguments: ["node", "rowid", "parent", "node, not its root"])
+  func `a damaged R-tree loses nothing: it is named, and a repair makes it anew`(part: String) throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    let words: [Substring] = part.split(separator: ",")
+    try store.damage("\(PlaceStore.tree)_\(words[0])") { words.count > 1 ? Array($0.suffix(1)) : [$0[0]] }
+    let found = try check(store)
+    #expect(found.status == 1 && found.errors == "", "\(found.errors)")
+    #expect(
+      found.output.contains("error: The R-tree index \(PlaceStore.tree) is damaged"), "\(found.output)")
+    let (run, saved) = try repair(store)
+    #expect(run.status == 0 && saved == Self.all, "\(run.output)")
+    #expect(!run.output.contains("clarus check STORE"))
+    // What does not search the tree reads the rows.
+    let rows = try CommandLineRun(["fetch", store.path, "Place", "--count", "--json"])
+    #expect(
+      rows.status == 0 && rows.output.contains("\(PlaceStore.placeCount)"), "\(rows.output)\(rows.errors)")
+  }
+
+  @Test func `an R-tree that lacks rows is an error with their number, and a repair makes it anew`() throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    try store.execute(["DELETE FROM \(PlaceStore.tree) WHERE Z_PK BETWEEN 11 AND 17"])
+    let found = try check(store)
+    #expect(found.status == 1)
+    #expect(found.output.contains("\(PlaceStore.tree) lacks rows of Place"), "\(found.output)")
+    #expect(found.output.contains("7 times: Place/p11, Place/p12"), "\(found.output)")
+    let (run, saved) = try repair(store)
+    #expect(run.status == 0 && saved == Self.all, "\(run.output)")
+  }
+
+  @Test(arguments: ["Places.sqlite", "Places.xml"])
+  func `a damaged hash of an entity is told, and the model that the file fits is taken`(name: String) throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    let url: URL = store.file(name)
+    if name.hasSuffix("xml") {
+      #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
+      let text = try String(contentsOf: url, encoding: .utf8)
+      // The hash of Item, whose key comes first.
+      let hash = try #require(text.firstMatch(of: /<key>Item<\/key>\s*<data>\s*([A-Za-z0-9])/))
+      try text.replacingCharacters(in: hash.1.startIndex..<hash.1.endIndex, with: hash.1 == "A" ? "B" : "A")
+        .write(to: url, atomically: true, encoding: .utf8)
+    } else {
+      let queue = try DatabaseQueue(path: url.path)
+      try queue.writeWithoutTransaction { database in
+        var plist: Data = try Data.fetchOne(database, sql: "SELECT Z_PLIST FROM Z_METADATA") ?? Data()
+        let metadata = try PropertyListSerialization.propertyList(from: plist, format: nil) as? [String: Any]
+        let hashes = metadata?["NSStoreModelVersionHashes"] as? [String: Data]
+        let hash: Data = try #require(hashes?["Item"])
+        let place: Range<Int> = try #require(plist.range(of: hash))
+        plist[place.lowerBound] ^= 1
+        try database.execute(sql: "UPDATE Z_METADATA SET Z_PLIST = ?", arguments: [plist])
+        try database.execute(sql: "DELETE FROM Z_MODELCACHE")
+      }
+      try queue.close()
+      try store.execute([])
+    }
+    let found = try CommandLineRun(["check", url.path, "--model", store.model])
+    #expect(
+      found.status == 1 && found.output.contains("Entities that differ: Item."),
+      "\(found.output)\(found.errors)")
+    let out: String = store.file("Out.sqlite").path
+    let run = try CommandLineRun(["check", url.path, "--model", store.model, "--repair", out])
+    #expect(run.output.contains("nothing was lost"), "\(run.output)\(run.errors)")
+    #expect(try CommandLineRun(["check", out]).status == 0)
+    // A model that the rows don't fit stays refused.
+    let other = try PhotoStore()
+    defer { other.remove() }
+    let refused = try CommandLineRun(["check", url.path, "--model", other.path, "--repair", out + "2"])
+    #expect(refused.status == 1 && refused.errors.contains("doesn't fit"), "\(refused.errors)")
+  }
+
+  @Test func `a table without its keys is named, and the others are saved`() throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    try store.execute([
+      "DROP TABLE ZPLACE", "CREATE TABLE ZPLACE (Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR)",
+      "INSERT INTO ZPLACE VALUES (2, 1, 'nobody')",
+    ])
+    let found = try check(store)
+    #expect(
+      found.status == 1 && found.output.contains("Places.sqlite: Place: table ZPLACE has no column Z_PK"))
+    let (run, saved) = try repair(store)
+    #expect(run.status == 1 && saved == ["Place": 0, "Item": PlaceStore.itemCount], "\(run.output)")
+    let report = try #require(try run.json() as? [String: Any])
+    let table = try #require((report["damagedTables"] as? [[String: Any]])?.first)
+    #expect(table["table"] as? String == "ZPLACE" && table["entity"] as? String == "Place")
+    #expect((table["reason"] as? String)?.contains("no column Z_PK") == true)
+  }
+
+  @Test
+  func `a store without entity numbers is repaired, and one of which nothing is left is refused by name`()
+    throws
+  {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    try store.execute(["DELETE FROM Z_PRIMARYKEY"])
+    let found = try check(store)
+    #expect(found.status == 1 && found.output.contains("Places.sqlite: "), "\(found.output)\(found.errors)")
+    #expect(!(found.output + found.errors).contains("it has )"))
+    let (_, saved) = try repair(store)
+    #expect(saved == Self.all)
+    let bytes = try Data(contentsOf: store.file("Places.sqlite"))
+    try bytes.prefix(100).write(to: store.file("Places.sqlite"))
+    let run = try check(store, ["--model", store.model, "--repair", store.file("Other.sqlite").path])
+    #expect(
+      run.status == 1 && run.errors.hasPrefix("clarus: \(store.path): Nothing of it can be saved"),
+      "\(run.errors)")
+    #expect(run.errors.contains("Restore a copy") && !run.errors.contains("clarus check"))
+  }
+}
