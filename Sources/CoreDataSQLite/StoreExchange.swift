@@ -331,11 +331,11 @@ package struct StoreExchange {
   /// A name that can't be noted would be that of a file which stays for ever.
   private func noting(_ name: String, in note: ExternalNote) throws {
     do { try note.add(name) } catch {
-      throw StoreError.database(
-        code: SQLITE_IOERR,
-        message:
-          "The files of large values that go can't be noted in \(external.support.path): \(error). Nothing was replaced; "
-          + "check the disk's free space and the folder's permissions.", sql: nil, url: url)
+      throw StoreError.file(
+        url: url,
+        operation:
+          "noting the files of large values that go in its folder \(external.support.lastPathComponent)",
+        code: DurableFile.code(of: error))
     }
   }
 
@@ -355,11 +355,10 @@ package struct StoreExchange {
       if FileIdentity(path: problem.path) == nil { throw Outdated() }
       throw other.error(for: problem, property: nil, row: nil)
     } catch {
-      throw StoreError.database(
-        code: SQLITE_IOERR,
-        message:
-          "The files of large values could not be copied to \(external.folder.path): \(error). Nothing was replaced; "
-          + "check the disk's free space and the folder's permissions.", sql: nil, url: url)
+      throw StoreError.file(
+        url: url,
+        operation: "copying the files of large values into its folder \(external.support.lastPathComponent)",
+        code: DurableFile.code(of: error))
     }
   }
 
