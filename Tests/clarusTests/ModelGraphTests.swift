@@ -105,7 +105,7 @@ struct ModelGraphTests {
     }
     for command in ["graph", "from-store"] {
       let run = try CommandLineRun(["model", command, folder.file("old.sqlite").path])
-      #expect(run.status == 1 && run.errors.contains("Name the model itself in its place:"), "\(run)")
+      #expect(run.status == 1 && run.errors.contains("Name a model file ("), "\(run)")
     }
   }
 }

@@ -97,8 +97,8 @@ enum ModelArgument {
     let file: StoreInspection = try OpenStore.inspect(path, try content.storeKind(at: path))
     guard let model = file.model else {
       throw CommandFailure(
-        "\(path): \(file.modelProblem ?? "The store carries no model.") Name the model itself in its place: the "
-          + ".xcdatamodeld, .xcdatamodel, .momd or .mom of its program.")
+        "\(path): \(file.modelProblem ?? "The store carries no model.") Name a model file (.momd, .mom, .xcdatamodeld, "
+          + ".xcdatamodel), or a store that carries one.")
     }
     return ModelVersion(name: baseName(path), model: model, warnings: [], path: path)
   }
