@@ -15,6 +15,7 @@ extension SQLiteEngine {
       let (batch, open) = try readKept(
         kept, found.statement, { try reader.readAll($0, expected: plan.limit) })
     {
+      StoreTally.note(rows: batch.count)
       if !open.isEmpty { try read { try resolve(open, in: batch, $0) } }
       return batch
     }
@@ -24,6 +25,8 @@ extension SQLiteEngine {
         let (batch, open) = try reader.readAll(statement, expected: plan.limit)
         try resolve(open, in: batch, database)
         return (batch, batch.count)
+      } ids: {
+        $0.ids
       }
     }
   }
@@ -40,6 +43,8 @@ extension SQLiteEngine {
           ids.append(RowID(entity: entity, key: statement.integer(0)))
         }
         return (ids, ids.count)
+      } ids: {
+        $0
       }
     }
   }
@@ -83,7 +88,9 @@ extension SQLiteEngine {
   private func readKept<T>(
     _ kept: KeptStatement, _ compiled: CompiledStatement, _ body: (RawStatement) throws -> T
   ) throws -> T? {
-    guard options.debugLevel == 0, case .writable(let pool) = try currentAccess() else { return nil }
+    guard logLevel == 0, !StoreTally.canBeCancelled, case .writable(let pool) = try currentAccess() else {
+      return nil
+    }
     return try explainingChangedContents(of: pool) {
       try pool.readKept(kept) { statement in
         try statement.bind(compiled.bindings)
@@ -99,23 +106,39 @@ extension SQLiteEngine {
     return statement
   }
 
-  /// Runs a statement's body and logs it if the debug level requires it. The body returns the number of rows.
+  /// How much of statements is logged.
+  var logLevel: Int { max(options.debugLevel, LogSink.level) }
+
+  /// Runs a statement's body, which returns the number of rows. Counts the statement, and logs it if the
+  /// level asks for that, with the ids of what was found.
   func logged<T>(
-    _ compiled: @autoclosure () -> CompiledStatement, _ database: Database, _ body: () throws -> (T, Int)
+    _ compiled: @autoclosure () -> CompiledStatement, _ database: Database, _ body: () throws -> (T, Int),
+    ids: (T) -> [RowID] = { _ in [] }
   ) throws -> T {
-    guard options.debugLevel > 0 else { return try body().0 }
+    let level: Int = logLevel
+    guard level > 0 else {
+      let (result, count) = try body()
+      StoreTally.note(rows: count)
+      return result
+    }
     let statement: CompiledStatement = compiled()
-    SQLDebug.log(statement.sql)
-    if options.debugLevel > 1, !statement.bindings.isEmpty {
-      SQLDebug.log("values: \(statement.bindings.map(\.description).joined(separator: ", "))")
-    }
-    if options.debugLevel > 2 {
-      for line in try queryPlan(statement, database) { SQLDebug.log("plan: \(line)") }
-    }
+    var entry = LogEntry(.statement, statement.sql)
+    if level > 1 { entry.values = statement.bindings.map(\.description) }
+    if level > 3 { entry.plan = try queryPlan(statement, database) }
+    defer { LogSink.log(entry) }
     let start: ContinuousClock.Instant = .now
-    let (result, count) = try body()
-    SQLDebug.log("\(count) rows in \(start.duration(to: .now))")
-    return result
+    do {
+      let (result, count) = try body()
+      StoreTally.note(rows: count)
+      (entry.rows, entry.duration) = (count, start.duration(to: .now))
+      if level > 2 {
+        entry.objects = ids(result).map { "\(layout.entities[Int($0.entity)].name)/p\($0.key)" }
+      }
+      return result
+    } catch {
+      entry.failure = "\(error)"
+      throw error
+    }
   }
 
   // MARK: Rows by key
@@ -153,11 +176,13 @@ extension SQLiteEngine {
     ) throws {
       let statement = try RawStatement(database, sql, url: url)
       try bind(statement)
-      try logged(CompiledStatement(sql: sql, bindings: list.map { .integer($0) }), database) {
+      _ = try logged(CompiledStatement(sql: sql, bindings: list.map { .integer($0) }), database) {
         let (part, open) = try reader.readAll(statement, expected: count)
         try resolve(open, in: part, database)
         batch.slabs += part.slabs
-        return ((), part.count)
+        return (part, part.count)
+      } ids: {
+        $0.ids
       }
     }
     if let first = keys.first, let last = keys.last, Self.isSequence(keys) {
@@ -240,6 +265,7 @@ extension SQLiteEngine {
       while try statement.step() {
         result[statement.integer(0)] = schema.entityIndex(ofNumber: Int(statement.integer(1)))
       }
+      StoreTally.note(rows: 0)
     }
     return result
   }

@@ -348,6 +348,27 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   func read<T>(
     _ purpose: ReadPurpose = .request, isSingleStatement: Bool = false, _ body: (Database) throws -> T
   ) throws -> T {
+    if StoreTally.canBeCancelled {
+      return try readUncancelled(purpose, isSingleStatement: isSingleStatement) { database in
+        try Self.stoppingWhenCancelled(database, body)
+      }
+    }
+    return try readUncancelled(purpose, isSingleStatement: isSingleStatement, body)
+  }
+
+  /// Runs a body whose statements end with SQLITE_INTERRUPT when the context no longer wants them.
+  private static func stoppingWhenCancelled<T>(_ database: Database, _ body: (Database) throws -> T) throws
+    -> T
+  {
+    let connection: OpaquePointer? = database.sqliteConnection
+    sqlite3_progress_handler(connection, 10_000, { _ in StoreTally.wasCancelled ? 1 : 0 }, nil)
+    defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+    return try body(database)
+  }
+
+  private func readUncancelled<T>(
+    _ purpose: ReadPurpose, isSingleStatement: Bool, _ body: (Database) throws -> T
+  ) throws -> T {
     switch try currentAccess() {
     case .readOnly(let reader): return try reader.read(purpose, body)
     case .snapshot(let state): return try SQLiteErrors.translating(url: url) { try state.read(purpose, body) }

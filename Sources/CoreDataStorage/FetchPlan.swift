@@ -87,6 +87,17 @@ package struct FetchPlan: Sendable {
   }
 }
 
+/// An attribute of an index that does not exist.
+package struct IndexedSlot: Sendable, Equatable {
+  package let slot: Int
+  package let ascending: Bool
+
+  package init(slot: Int, ascending: Bool = true) {
+    self.slot = slot
+    self.ascending = ascending
+  }
+}
+
 /// The statement an engine would run for a plan, for display.
 package struct ExplainedStatement: Sendable, Equatable {
   package var sql: String

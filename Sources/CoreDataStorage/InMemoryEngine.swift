@@ -70,11 +70,14 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
 
   package func fetch(_ plan: FetchPlan) throws -> RowBatch {
     let rows: [RowRef] = try InMemoryQuery(plan, snapshot()).run()
+    StoreTally.note(rows: rows.count)
     return batch(of: rows, layout: plan.entity)
   }
 
   package func fetchIDs(_ plan: FetchPlan) throws -> [RowID] {
-    try InMemoryQuery(plan, snapshot()).run().map(\.id)
+    let ids: [RowID] = try InMemoryQuery(plan, snapshot()).run().map(\.id)
+    StoreTally.note(rows: ids.count)
+    return ids
   }
 
   package func count(_ plan: FetchPlan) throws -> Int {
@@ -82,17 +85,22 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     // Only the count is needed; the order is still checked.
     try InMemoryQuery(plan, snapshot()).checkOrder()
     unordered.order = []
+    StoreTally.note(rows: 1)
     return try InMemoryQuery(unordered, snapshot()).run().count
   }
 
   package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
     let table: InMemoryRowTable = try snapshot().table(of: layout)
-    return batch(of: keys.compactMap(table.row), layout: layout)
+    let rows: [RowRef] = keys.compactMap(table.row)
+    StoreTally.note(rows: rows.count)
+    return batch(of: rows, layout: layout)
   }
 
   package func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
     let state: InMemoryState = try snapshot()
-    return owners.map { state.members(of: $0, slot: slot) }
+    let members: [[RowID]] = owners.map { state.members(of: $0, slot: slot) }
+    StoreTally.note(rows: members.reduce(0) { $0 + $1.count })
+    return members
   }
 
   package func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws

@@ -358,4 +358,10 @@ public struct RowBatch: Sendable {
   }
 
   public var first: RowRef? { slabs.first { $0.count > 0 }?.row(0) }
+
+  package var ids: [RowID] {
+    var result: [RowID] = []
+    forEach { result.append($0.id) }
+    return result
+  }
 }

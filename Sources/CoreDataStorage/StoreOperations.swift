@@ -28,6 +28,9 @@ package protocol RowReading {
   /// The statement that a fetch would run; nil for stores that run none.
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
   func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement?
+  /// The database's plan for a fetch if the entity's table had an index over some attributes; nil for stores
+  /// that have no such plans.
+  func queryPlan(of plan: FetchPlan, indexing slots: [IndexedSlot]) throws -> [String]?
   /// Whether the store accepts queries in SQL (`rawRows`).
   var supportsSQL: Bool { get }
   /// The rows of one query in SQL, by names of columns. It can't write.
@@ -47,6 +50,7 @@ extension RowReading {
   package func check(_ plan: FetchPlan) throws { _ = try count(plan) }
   package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? { nil }
   package func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement? { nil }
+  package func queryPlan(of plan: FetchPlan, indexing slots: [IndexedSlot]) throws -> [String]? { nil }
   package var supportsSQL: Bool { false }
 
   package func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]] {

@@ -17,7 +17,7 @@ import Testing
   enum Kind: String, CaseIterable, Sendable {
     case unknownKey, unknownEntity, noEntity, severalEntities, noCoordinator, noStores, noStore
     case referentialIntegrity, deletedInParent, unreadable, externalRelationship, unsavedTarget, deletedTarget
-    case runawayWillSave, unsupported, unsupportedRequest, predicate, store, transformation
+    case runawayWillSave, refusedFault, unsupported, unsupportedRequest, predicate, store, transformation
   }
 
   private static func kind(of error: GraphError) -> Kind {
@@ -36,6 +36,7 @@ import Testing
     case .unsavedTarget: .unsavedTarget
     case .deletedTarget: .deletedTarget
     case .runawayWillSave: .runawayWillSave
+    case .refusedFault: .refusedFault
     case .unsupported: .unsupported
     case .unsupportedRequest: .unsupportedRequest
     case .predicate: .predicate
@@ -86,6 +87,8 @@ import Testing
     case .deletedTarget:
       return [(.deletedTarget(object: id, relationship: "tags", target: id), ["Item.tags"])]
     case .runawayWillSave: return [(.runawayWillSave(rounds: 1000, object: "\(id)"), ["Item", "1000"])]
+    case .refusedFault:
+      return [(.refusedFault("Item.tags is read object by object.", advice: "Prefetch it."), ["Item.tags"])]
     case .unsupported: return [(.unsupported("Grouping", advice: "Set resultType."), ["Grouping"])]
     case .unsupportedRequest: return [(.unsupportedRequest("a request", advice: "Use another."), ["request"])]
     case .predicate:

@@ -2,18 +2,38 @@ import CoreData
 import Testing
 
 @MainActor @Suite struct PagingTests {
-  @Test func `batches keep few rows in memory`() throws {
+  @Test func `results of a long list are a collection`() throws {
     let shop = try Shop()
     try shop.fill(1000)
     let context = shop.context
     var total = 0.0
-    // snippet batches
+    // snippet results
     let request = Product.fetchRequest()
     request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
     request.fetchBatchSize = 100
-    for product in try context.fetch(request) { total += product.price }
+    let products = try context.results(of: request)
+    print(products.count, products[50].name ?? "")
+    for product in products { total += product.price }
     // end
     #expect(total == 499_500)
+    #expect(context.registeredObjects.count <= 201)
+  }
+
+  @Test func `walks pass objects and values`() async throws {
+    let shop = try Shop()
+    try shop.fill(1000)
+    let container = shop.container
+    let context = shop.context
+    var total = 0.0
+    var sum = 0.0
+    // snippet walk
+    for try await product in context.walk(Product.fetchRequest()) { total += product.price }
+
+    let background = container.newBackgroundContext()
+    let prices = background.walk(Product.fetchRequest(), transform: { $0.price })
+    for try await price in prices { sum += price }
+    // end
+    #expect(total == 499_500 && sum == 499_500)
   }
 
   @Test func `pages go on after the last row seen`() throws {

@@ -67,6 +67,30 @@ struct Caller: Equatable {
   }
 }
 
+/// The functions that are running, for messages.
+enum CallerList {
+  private static let mostCallers: Int = 8
+
+  /// Names of functions begin with their module, mangled; those in extensions of other modules' types contain
+  /// it later.
+  private static let ownModules: [String] =
+    [
+      "CoreDataGraph", "CoreDataControllers", "CoreDataEvaluation", "CoreDataModelChecking",
+      "CoreDataPredicates", "CoreDataModel",
+    ].map {
+      "\($0.count)\($0)"
+    }
+
+  /// The innermost callers outside the framework, as far as their names are available.
+  static var outside: [String] {
+    let callers: [Caller] = Caller.all.filter { $0.text != nil }
+    let outside: [Caller] = callers.filter { caller in
+      !ownModules.contains { caller.symbol.hasPrefix("$s\($0)") || caller.symbol.contains("\($0)E") }
+    }
+    return (outside.isEmpty ? callers : outside).prefix(mostCallers).compactMap(\.text)
+  }
+}
+
 /// A function of the runtime that has no Swift declaration: allocates the name; nil for a name that isn't
 /// mangled.
 @_silgen_name("swift_demangle")

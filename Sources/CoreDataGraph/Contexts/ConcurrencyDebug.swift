@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
       queue:    \(queueInWords)
       accessed: \(Place.here)
       where:
-    \(Place.callers.map { "    \($0)" }.joined(separator: "\n"))
+    \(CallerList.outside.map { "    \($0)" }.joined(separator: "\n"))
     Use a context and its objects inside perform(_:) or performAndWait(_:) of that context. To go on in another one, hand \
     objectID over and use object(with:) there.
     """
@@ -163,26 +163,5 @@ private enum Place {
     let label = String(cString: currentQueueLabel(nil))
     return
       "thread 0x\(address)\(name.isEmpty ? "" : " (\(name))"), \(label.isEmpty ? "no queue" : "queue \(label)")"
-  }
-
-  private static let mostCallers: Int = 8
-
-  /// Names of functions begin with their module, mangled; those in extensions of other modules' types contain
-  /// it later.
-  private static let ownModules: [String] =
-    [
-      "CoreDataGraph", "CoreDataControllers", "CoreDataEvaluation", "CoreDataModelChecking",
-      "CoreDataPredicates", "CoreDataModel",
-    ].map {
-      "\($0.count)\($0)"
-    }
-
-  /// The innermost callers outside the framework, as far as their names are available.
-  static var callers: [String] {
-    let callers: [Caller] = Caller.all.filter { $0.text != nil }
-    let outside: [Caller] = callers.filter { caller in
-      !ownModules.contains { caller.symbol.hasPrefix("$s\($0)") || caller.symbol.contains("\($0)E") }
-    }
-    return (outside.isEmpty ? callers : outside).prefix(mostCallers).compactMap(\.text)
   }
 }

@@ -118,7 +118,7 @@ extension NSAsynchronousFetchRequest: ContextRequest {
     let result = NSAsynchronousFetchResult(self, context: context)
     let request: NSFetchRequest<ResultType> = snapshot
     context.enqueue { [self] in
-      do { try result.fill(request) } catch { result.fail(error) }
+      do { try result.fillInSteps(request) } catch { result.fail(error) }
       complete(result)
     }
     return result

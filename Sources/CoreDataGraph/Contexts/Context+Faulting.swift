@@ -107,16 +107,18 @@ extension NSManagedObjectContext {
 
   /// The objects for ids, as faults, in order; firing one loads its page of `pageSize`.
   final func objects(
-    for ids: [RowID], store: NSPersistentStore, layout: EntityLayout, pageSize: Int
+    for ids: [RowID], store: NSPersistentStore, layout: EntityLayout, pageSize: Int,
+    relationship: RelationshipBatch? = nil, restoresDeleted: Bool = true
   ) -> [NSManagedObject] {
     let result: [NSManagedObject] = objects(for: ids, store: store)
     let pageSize: Int = max(1, store.readsOneByOne ? 1 : pageSize)
     for start in stride(from: 0, to: ids.count, by: pageSize) {
       let page: Range<Int> = start..<min(ids.count, start + pageSize)
-      let batch = FaultBatch(layout: layout, store: store, keys: ids[page].map(\.key))
+      let batch = FaultBatch(
+        layout: layout, store: store, keys: ids[page].map(\.key), relationship: relationship)
       for object in result[page] {
         // The store has just returned its id.
-        restoreRemotelyDeleted(object)
+        if restoresDeleted { restoreRemotelyDeleted(object) }
         if object.flags.contains(.fault), object.rowBase == nil { object.faultBatch = batch }
       }
     }
@@ -158,6 +160,7 @@ extension NSManagedObjectContext {
   /// from the store, which also fills the other faults of its batch. Leaves the row nil if the store no
   /// longer has it.
   final func loadRow(of object: NSManagedObject) throws {
+    faultCounts.faults += 1
     if let parent { return try load(object, from: parent) }
     if object.flags.contains(.remotelyDeleted) {
       _ = try restoreIfStored(object)
@@ -165,17 +168,31 @@ extension NSManagedObjectContext {
     }
     guard let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
-    if let row = try store.cachedRow(of: layout, key: object.key, for: self) {
+    if let row = try store.cachedRow(of: layout, key: object.key, for: self)
+      ?? rowReadAhead(for: object, in: store)
+    {
+      faultCounts.cacheHits += 1
       object.faultBatch = nil
       object.row = row
       return
     }
-    guard let batch = object.faultBatch, batch.keys.count > 1 else {
+    let batch: FaultBatch? = object.faultBatch
+    let page: [Int64] = batch.map { $0.keys.isEmpty ? [object.key] : $0.keys } ?? [object.key]
+    let ahead: [Int64] = try batch?.relationship.map { try keysAhead(of: object, $0, page: page) } ?? []
+    guard let batch, page.count + ahead.count > 1 else {
       object.faultBatch = nil
       object.row = try store.rows(of: layout, keys: [object.key], for: self).first
       return
     }
-    let rows: RowBatch = try store.rows(of: batch.layout, keys: batch.keys, for: self)
+    let (changes, time) = (store.changes, ContinuousClock.now)
+    let rows: RowBatch = try store.rows(of: batch.layout, keys: page + ahead, for: self)
+    if let relationship = batch.relationship, !ahead.isEmpty || readAhead.asker != nil {
+      relationship.rows = HeldRows(rows, changes: changes, time: time)
+    } else if readAhead.asker != nil {
+      readAhead.hold(HeldRows(rows, changes: changes, time: time))
+    }
+    // Those read ahead get their rows when they fire: the newest ones then.
+    let own: Set<Int64> = ahead.isEmpty ? [] : Set(page)
     // Released after the lock: the last reference to an object may be one of these.
     var found: [NSManagedObject] = []
     found.reserveCapacity(rows.count)
@@ -183,7 +200,9 @@ extension NSManagedObjectContext {
       for slab in rows.slabs {
         for position in 0..<slab.count {
           let base: UnsafeMutableRawPointer = slab.rows + position * slab.stride
-          guard let known = IdentityMap.find(RowLayout.key(base), in: table) else { continue }
+          let key: Int64 = RowLayout.key(base)
+          if !own.isEmpty, !own.contains(key) { continue }
+          guard let known = IdentityMap.find(key, in: table) else { continue }
           if known.flags.contains(.fault), known.rowBase == nil, !known.flags.contains(.remotelyDeleted) {
             known.rowSlab = slab
             known.rowBase = base
@@ -201,6 +220,7 @@ extension NSManagedObjectContext {
 
   /// The members of a stored to-many relationship as objects (faults where they are not loaded).
   final func loadMembers(of object: NSManagedObject, slot: Int) throws -> [NSManagedObject] {
+    faultCounts.faults += 1
     if let parent { return try loadMembers(of: object, slot: slot, from: parent) }
     guard let store = object.store, let destination = object.runtime.layout.slots[slot].destination else {
       return []
@@ -215,9 +235,12 @@ extension NSManagedObjectContext {
   final func storedMemberIDs(of object: NSManagedObject, slot: Int, in store: NSPersistentStore) throws
     -> [RowID]
   {
-    try store.pinnedOperations(for: StoreCaller(self)).members(
-      of: object.runtime.layout, slot: slot, owners: [RowID(entity: object.runtime.index, key: object.key)]
-    ).first ?? []
+    try tally.counting {
+      try store.pinnedOperations(for: StoreCaller(self)).members(
+        of: object.runtime.layout, slot: slot,
+        owners: [RowID(entity: object.runtime.index, key: object.key)]
+      ).first ?? []
+    }
   }
 
   /// Those of the objects that are members in the store, or in the parent. Reads none of the other members.
@@ -227,9 +250,11 @@ extension NSManagedObjectContext {
     if let parent { return try storedMembers(of: object, slot: slot, among: objects, from: parent) }
     guard let store = object.store else { return [] }
     let asked: [NSManagedObject] = objects.filter { $0.store === store }
-    let found: [RowID] = try store.pinnedOperations(for: StoreCaller(self)).members(
-      of: object.runtime.layout, slot: slot, owner: RowID(entity: object.runtime.index, key: object.key),
-      among: asked.map { RowID(entity: $0.runtime.index, key: $0.key) })
+    let found: [RowID] = try tally.counting {
+      try store.pinnedOperations(for: StoreCaller(self)).members(
+        of: object.runtime.layout, slot: slot, owner: RowID(entity: object.runtime.index, key: object.key),
+        among: asked.map { RowID(entity: $0.runtime.index, key: $0.key) })
+    }
     let keys: Set<Int64> = Set(found.map(\.key))
     return asked.filter { keys.contains($0.key) }
   }
@@ -307,6 +332,7 @@ extension NSManagedObjectContext {
     // There is nothing to refresh it from.
     if object.flags.contains(.remotelyDeleted) { return }
     guard object.identityMap === identityMap else { return }
+    readAhead.removeAll()
     if !flag {
       removeOlderCachedRow(of: object)
       work.discardUpdateAndDeletion(of: object)
@@ -387,6 +413,7 @@ extension NSManagedObjectContext {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
     movePin()
+    readAhead.removeAll()
     unreadDeletions = []
     let objects: [NSManagedObject] = identityMap.allObjects
     work.advanceEpoch()
@@ -407,6 +434,7 @@ extension NSManagedObjectContext {
   final func removeObjects(of store: NSPersistentStore) {
     for child in children.all { child.onQueue { $0.removeObjects(of: store) } }
     let objects: [NSManagedObject] = identityMap.allObjects.filter { $0.store === store }
+    readAhead.removeAll()
     guard !objects.isEmpty else { return }
     undoManager?.removeAllActions(withTarget: self)
     for object in objects { detach(object) }

@@ -35,6 +35,7 @@ extension NSManagedObjectContext {
         advice: "Such a context reads its parent's objects: pin the context at the top."
       ).asCocoaError
     }
+    readAhead.removeAll()
     guard let generation else {
       pin = .none
       return
@@ -71,6 +72,7 @@ extension NSManagedObjectContext {
 
   /// Makes a pinned context read the newest state from its next read on.
   final func movePin() {
+    readAhead.removeAll()
     if case .at = pin { pin = .atNextRead }
   }
 
@@ -100,6 +102,7 @@ extension NSManagedObjectContext {
     let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     reader.persistentStoreCoordinator = persistentStoreCoordinator
     reader.pin = try resolvedPin()
+    reader.tally = tally
     return reader
   }
 }

@@ -39,7 +39,7 @@ private struct PushedObject: @unchecked Sendable {
 
 extension NSManagedObjectContext {
   /// What a child receives of an object of this context; nil if the object is deleted.
-  private func carry(_ object: NSManagedObject, loading: Bool) throws -> CarriedObject? {
+  final func carry(_ object: NSManagedObject, loading: Bool) throws -> CarriedObject? {
     if loading { try object.fulfillFault() }
     if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
     var carried = CarriedObject(id: object.objectID, row: object.row)
@@ -125,9 +125,13 @@ extension NSManagedObjectContext {
 
   final func load(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
     let id: NSManagedObjectID = object.objectID
+    let faults: FaultBatch? = object.faultBatch
     let carried: CarriedObject? = try reading(parent) {
-      try parent.carry(parent.lookUp(id), loading: true)
+      let theirs: NSManagedObject = parent.lookUp(id)
+      if let faults { parent.join(theirs, to: faults) }
+      return try parent.carry(theirs, loading: true)
     }
+    object.faultBatch = nil
     guard let carried else { return }
     restoreRemotelyDeleted(object)
     apply(carried, to: object)
@@ -156,7 +160,51 @@ extension NSManagedObjectContext {
       try theirs.fulfillFault()
       return try theirs.members(slot).compactMap { try parent.carry($0, loading: false) }
     }
-    return members.map { self.object(for: $0) }
+    let objects: [NSManagedObject] = members.map { self.object(for: $0) }
+    var relationship: RelationshipBatch?
+    if let slab = object.rowSlab, let store = object.store, slab.count > 1 {
+      relationship = readAhead.batch(slab, slot, of: object.runtime, store)
+    }
+    if let destination = object.runtime.layout.slots[slot].destination {
+      makePages(
+        of: objects, destination, size: NSManagedObjectContext.memberPageSize, relationship: relationship)
+    }
+    return objects
+  }
+
+  /// Makes faults from the parent load together, as those from a store do.
+  private func makePages(
+    of objects: [NSManagedObject], _ entity: Int, size: Int, relationship: RelationshipBatch? = nil
+  ) {
+    var faults: [NSManagedObject] = []
+    func end() {
+      guard let store = faults.first?.store else { return }
+      let batch = FaultBatch(
+        layout: store.runtime.entities[entity].layout, store: store, keys: faults.map(\.key),
+        relationship: relationship?.store === store ? relationship : nil)
+      for object in faults { object.faultBatch = batch }
+      faults = []
+    }
+    for object in objects where object.isFault && !object.hasSource {
+      guard let store = object.store, !store.readsOneByOne else { continue }
+      if let first = faults.first, first.store !== store || faults.count == size { end() }
+      faults.append(object)
+    }
+    end()
+  }
+
+  /// Makes an object here part of what a fault of a child belongs to.
+  private func join(_ object: NSManagedObject, to faults: FaultBatch) {
+    guard object.isFault, object.rowBase == nil, object.faultBatch == nil, object.store === faults.store
+    else { return }
+    let relationship: RelationshipBatch? = faults.relationship.flatMap { theirs in
+      theirs.slab.map { readAhead.batch($0, theirs.slot, of: theirs.entity, theirs.store) }
+    }
+    object.faultBatch =
+      faults.keys.isEmpty
+      ? relationship
+      : FaultBatch(
+        layout: faults.layout, store: faults.store, keys: faults.keys, relationship: relationship)
   }
 
   final func storedMembers(
@@ -189,7 +237,7 @@ extension NSManagedObjectContext {
   }
 
   /// The object here for an object of the parent; an object that is loaded here stays unchanged.
-  private func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
+  final func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
     let object: NSManagedObject = self.lookUp(carried.id)
     restoreRemotelyDeleted(object)
     let isNew: Bool = object.isFault && !object.hasSource
@@ -202,22 +250,17 @@ extension NSManagedObjectContext {
   final func fetchObjects(_ scope: ResolvedFetch, from parent: NSManagedObjectContext) throws
     -> [NSManagedObject]
   {
-    let request: FetchParameters = scope.request.withIDs()
-    request.resultType = .managedObjectResultType
-    if !scope.pending.isEmpty || scope.residual != nil {
-      request.limit = 0
-      request.offset = 0
-    }
-    if let residual = scope.residual {
-      request.predicate = residual.stored.map { makePredicate($0.mapConstants(FetchParameters.ids)) }
-    }
-    let asked = Transfer(value: request)
+    let asked = Transfer(value: scope.requestForParent())
     let found: [CarriedObject] = try reading(parent) {
       try parent.fetchObjects(asked.value).compactMap { try parent.carry($0, loading: false) }
     }
     var objects: [NSManagedObject] = found.map { object(for: $0, refresh: scope.request.refreshes) }
     objects = try scope.matches(objects)
     if !scope.pending.isEmpty || scope.residual != nil { objects = try scope.finish(objects) }
+    let batchSize: Int = scope.request.batchSize
+    let size: Int = batchSize > 0 ? batchSize : NSManagedObjectContext.memberPageSize
+    makePages(of: objects, scope.runtime.layout.rootIndex, size: size)
+    try prefetch(scope.request.prefetchedKeyPaths, of: objects, scope.runtime)
     if !scope.request.returnsObjectsAsFaults {
       for object in objects { try object.fulfillFault() }
     }
@@ -397,9 +440,15 @@ extension NSManagedObject {
 
 extension NSManagedObjectContext {
   /// Reads from the parent, with the result in ids that this context uses.
-  private func reading<Result>(_ parent: NSManagedObjectContext, _ body: () throws -> Result) throws -> Result
-  {
-    let result: Result = try parent.runAndWait { try parent.throwingReadFailures(body) }
+  final func reading<Result>(_ parent: NSManagedObjectContext, _ body: () throws -> Result) throws -> Result {
+    let (result, counts): (Result, StoreTally.Counts) = try parent.runAndWait {
+      let before: StoreTally.Counts = parent.tally.counts
+      let outer: NSManagedObjectContext? = parent.readAhead.asker
+      parent.readAhead.asker = readAhead.asker ?? self
+      defer { parent.readAhead.asker = outer }
+      return (try parent.throwingReadFailures(body), parent.tally.counts - before)
+    }
+    tally.counts += counts
     applyPermanentIDs()
     return result
   }

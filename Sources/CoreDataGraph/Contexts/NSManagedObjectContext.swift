@@ -50,6 +50,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var work = UnitOfWork()
   /// The context's state for undo and redo.
   @exclusivity(unchecked) final var undoState = UndoState()
+  /// What was read before it was needed.
+  @exclusivity(unchecked) final var readAhead = ReadAhead()
+  @exclusivity(unchecked) final var storedFaultingPolicy: FaultingPolicy = .automatic
+  /// What was read, for ``statistics``.
+  @exclusivity(unchecked) final var tally = StoreTally()
+  @exclusivity(unchecked) final var faultCounts = FaultCounts()
   /// Where failures of reads go that can't throw; nil: they stop the program.
   final var readFailures: ReadFailures?
   /// What programs' stores change in this context while they execute its save.

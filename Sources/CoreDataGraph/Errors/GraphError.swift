@@ -24,6 +24,8 @@ enum GraphError: Error, CustomStringConvertible {
   case unsavedTarget(object: NSManagedObjectID, relationship: String, targetDescription: String)
   case deletedTarget(object: NSManagedObjectID, relationship: String, target: NSManagedObjectID)
   case runawayWillSave(rounds: Int, object: String)
+  /// A fault that the context's faulting policy refuses.
+  case refusedFault(String, advice: String)
   case unsupported(String, advice: String)
   case unsupportedRequest(String, advice: String)
   /// A predicate that can't be evaluated over an entity, and why; never empty.
@@ -103,6 +105,7 @@ enum GraphError: Error, CustomStringConvertible {
         advice:
           "In willSave set a property only when its value differs, or use setPrimitiveValue(_:forKey:); in a value transformer "
           + "set none.")
+    case .refusedFault(let reason, let advice): return ErrorMessage(reason, advice: advice)
     case .unsupported(let part, let advice):
       return ErrorMessage("\(part) is not supported.", advice: advice)
     case .unsupportedRequest(let request, let advice):
@@ -141,7 +144,7 @@ enum GraphError: Error, CustomStringConvertible {
   var code: Int {
     switch self {
     case .unknownKey, .unknownEntity, .noEntity, .severalEntities, .noCoordinator, .unsupported, .predicate,
-      .runawayWillSave:
+      .runawayWillSave, .refusedFault:
       return NSCoreDataError
     case .unsupportedRequest: return NSPersistentStoreUnsupportedRequestTypeError
     case .noStore(_, _, isReadOnly: true): return StoreError.readOnlyCode

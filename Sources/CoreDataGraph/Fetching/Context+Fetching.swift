@@ -11,7 +11,8 @@ extension NSManagedObjectContext {
   /// Executes a request. Results are objects, ids, dictionaries or counts, depending on its `resultType`.
   ///
   /// Throws a `CocoaError` that names the entity, key path or part of the predicate with the error. Cost: one
-  /// statement for each store, plus one for each prefetched relationship.
+  /// statement for each store, plus one or two for each step of a prefetched key path
+  /// (Documentation/paging.md).
   public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
     requireQueue("fetch(_:) was called")
     let description = FetchParameters(request)
@@ -46,7 +47,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The number of objects a request would return.
+  /// The number of objects a request would return. Cost: a statement for each store, and another one if
+  /// objects that it may find have unsaved changes.
   public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
     requireQueue("count(for:) was called")
     let description = FetchParameters(request)
@@ -87,7 +89,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  private final func objects(_ scope: ResolvedFetch) throws -> [NSManagedObject] {
+  final func objects(_ scope: ResolvedFetch) throws -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
     for store in scope.stores {
       let found: [NSManagedObject] = try storedObjects(
@@ -103,19 +105,21 @@ extension NSManagedObjectContext {
     let plan: FetchPlan = try scope.plan(for: store)
     if scope.residual != nil {
       if let count = scope.sufficientCount { return try first(count, scope, plan, operations, store) }
+      let rows: RowBatch = try tally.counting { try operations.fetch(plan) }
       return try scope.matches(
-        objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes), store)
+        objects(for: rows, store: store, refresh: scope.request.refreshes), store)
     }
     if scope.request.batchSize > 0 || !scope.request.includesPropertyValues || !operations.fetchesRows {
       let found: [NSManagedObject] = objects(
-        for: try operations.fetchIDs(plan), store: store, layout: scope.runtime.layout,
+        for: try tally.counting { try operations.fetchIDs(plan) }, store: store, layout: scope.runtime.layout,
         pageSize: max(1, scope.request.batchSize))
       if !operations.fetchesRows, scope.request.refreshes {
         try readAgain(found.filter { !$0.isFault }, scope.runtime.layout, operations, store)
       }
       return found
     }
-    return objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes)
+    let rows: RowBatch = try tally.counting { try operations.fetch(plan) }
+    return objects(for: rows, store: store, refresh: scope.request.refreshes)
   }
 
   /// Replaces the rows of objects by those that the store has now.
@@ -124,7 +128,7 @@ extension NSManagedObjectContext {
     _ store: NSPersistentStore
   ) throws {
     if objects.isEmpty { return }
-    let rows: RowBatch = try operations.rows(of: layout, keys: objects.map(\.key))
+    let rows: RowBatch = try tally.counting { try operations.rows(of: layout, keys: objects.map(\.key)) }
     _ = self.objects(for: rows, store: store, refresh: true)
   }
 
@@ -133,7 +137,7 @@ extension NSManagedObjectContext {
     _ count: Int, _ scope: ResolvedFetch, _ plan: FetchPlan, _ operations: any StoreOperations,
     _ store: NSPersistentStore
   ) throws -> [NSManagedObject] {
-    var ids: ArraySlice<RowID> = try operations.fetchIDs(plan)[...]
+    var ids: ArraySlice<RowID> = try tally.counting { try operations.fetchIDs(plan) }[...]
     var found: [NSManagedObject] = []
     let size: Int = NSManagedObjectContext.memberPageSize
     while !ids.isEmpty, found.count < count {
@@ -146,9 +150,9 @@ extension NSManagedObjectContext {
   }
 
   private func fetchIDs(_ request: FetchParameters) throws -> [NSManagedObjectID] {
-    if parent != nil { return try fetchObjects(request).map(\.objectID) }
+    if parent != nil { return try fetchedIDs(request).objectIDs }
     return try withScope(request) { scope in
-      if scope.needsObjects { return try objects(scope).map(\.objectID) }
+      if scope.needsObjects { return try fetchedIDs(request).objectIDs }
       return try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
         try operations.fetchIDs(try scope.plan(for: store)).map { id in
           NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
@@ -163,76 +167,16 @@ extension NSManagedObjectContext {
     }
     if let parent {
       let scope: ResolvedFetch = try ResolvedFetch(request, context: self).keepingClientPredicates()
-      guard scope.pending.isEmpty, scope.residual == nil else {
-        return try fetchObjects(scope, from: parent).count
-      }
-      return try parent.runAndWait { try parent.countMatches(request.withIDs()) }
+      guard scope.pending.isEmpty, scope.residual == nil else { return try fetchedIDs(request).count }
+      return try reading(parent) { try parent.countMatches(request.withIDs()) }
     }
     return try withScope(request) { scope in
+      if scope.canCountPending { return try scope.countWithPending() }
       if scope.needsObjects { return try objects(scope).count }
       return try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
         try operations.count(try scope.plan(for: store))
       }.reduce(0, +)
     }
-  }
-
-  // MARK: Prefetching
-
-  /// Loads the named relationships of all objects at once, one statement for each entity and step of the
-  /// path.
-  final func prefetch(_ keyPaths: [String], of objects: [NSManagedObject], _ runtime: EntityRuntime) throws {
-    for path in keyPaths {
-      var level: [NSManagedObject] = objects
-      var entity: EntityRuntime = runtime
-      for name in path.split(separator: ".").map(String.init) {
-        guard let slot = entity.layout.slotByName[name],
-          let destination = entity.layout.slots[slot].destination
-        else {
-          throw GraphError.unknownKey(name, entity.layout)
-        }
-        level = try prefetch(slot, of: level, entity)
-        entity = entity.model.entities[destination]
-      }
-    }
-  }
-
-  private func prefetch(_ slot: Int, of objects: [NSManagedObject], _ entity: EntityRuntime) throws
-    -> [NSManagedObject]
-  {
-    var targets: [NSManagedObject] = []
-    if entity.layout.slots[slot].isToOne {
-      targets = ObjectList(objects.compactMap { $0.toOneTarget(slot) }).objects
-    } else {
-      let waiting: [NSManagedObject] = objects.filter {
-        $0.store != nil && $0.toManyState(slot).members == nil
-      }
-      for (_, group) in Dictionary(grouping: waiting, by: { $0.store?.ordinal ?? 0 }).sorted(by: {
-        $0.key < $1.key
-      }) {
-        guard let store = group[0].store else { continue }
-        let destination: Int = entity.layout.slots[slot].destination ?? entity.index
-        let members: [[RowID]] = try store.pinnedOperations(for: StoreCaller(self)).members(
-          of: entity.layout, slot: slot, owners: group.map { RowID(entity: $0.runtime.index, key: $0.key) })
-        for (object, ids) in zip(group, members) {
-          object.load(
-            slot,
-            self.objects(
-              for: ids, store: store, layout: store.runtime.entities[destination].layout,
-              pageSize: NSManagedObjectContext.memberPageSize))
-        }
-      }
-      targets = ObjectList(objects.flatMap { $0.members(slot).objects }).objects
-    }
-    let faults: [NSManagedObject] = targets.filter { $0.isFault && $0.row == nil && $0.store != nil }
-    for (_, group) in Dictionary(grouping: faults, by: { $0.store?.ordinal ?? 0 }).sorted(by: {
-      $0.key < $1.key
-    }) {
-      guard let store = group[0].store else { continue }
-      let layout: EntityLayout = group[0].runtime.model.entities[group[0].runtime.layout.rootIndex].layout
-      let rows: RowBatch = try store.rows(of: layout, keys: group.map(\.key), for: self)
-      _ = self.objects(for: rows, store: store)
-    }
-    return targets
   }
 
   // MARK: Fetched properties
@@ -283,7 +227,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func cast<T>(_ values: [some Any]) throws -> [T] {
+  final func cast<T>(_ values: [some Any], to _: T.Type = T.self) throws -> [T] {
     try values.map { value in
       guard let value = value as? T else {
         throw GraphError.unsupported(

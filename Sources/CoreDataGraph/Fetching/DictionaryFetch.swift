@@ -112,7 +112,9 @@ struct DictionaryFetch {
       let store: NSPersistentStore = scope.stores[0]
       let table: ProjectedRows
       do {
-        table = try store.pinnedOperations(for: scope.caller).fetch(try plan(for: store))
+        table = try context.tally.counting {
+          try store.pinnedOperations(for: scope.caller).fetch(try plan(for: store))
+        }
       } catch let error as StoreError {
         // A store that can't evaluate the whole predicate can't compute the projection.
         guard case .unsupported = error, try scope.splittingUnsupported()?.residual != nil else {

@@ -13,11 +13,15 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
   /// Conditions of the predicate that are evaluated in memory, over every object that the statement returns,
   /// each with the reason. Empty if the store evaluates everything.
   public let evaluatedInMemory: [String]
+  /// What would make the fetch faster: a fetch index of the model that keeps it from reading every row. The
+  /// database was asked whether it would use the index.
+  public let hints: [String]
 
   public var description: String {
     let lines: [[String]] = [
       [sql], bindings.isEmpty ? [] : ["-- bound: " + bindings.joined(separator: ", ")],
       queryPlan.map { "-- " + $0 }, evaluatedInMemory.map { "-- in memory: " + $0 },
+      hints.map { "-- hint: " + $0 },
     ]
     return lines.joined().joined(separator: "\n")
   }
@@ -40,10 +44,13 @@ extension NSFetchRequest {
             } else {
               try operations.explain(try scope.plan(for: store))
             }
-          return explained.map {
+          return try explained.map {
             FetchExplanation(
               store: store.uuid, sql: $0.sql, bindings: $0.bindings, queryPlan: $0.queryPlan,
-              evaluatedInMemory: scope.residual?.explanation ?? [])
+              evaluatedInMemory: scope.residual?.explanation ?? [],
+              hints: table == nil
+                ? try FetchHint(scope.plan(for: store), scope.runtime).text($0, operations).map { [$0] } ?? []
+                : [])
           }
         }.compactMap(\.self)
       }

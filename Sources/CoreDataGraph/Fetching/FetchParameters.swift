@@ -19,7 +19,6 @@ final class FetchParameters {
   let returnsDistinctResults: Bool
   let refreshes: Bool
   let propertiesToFetch: [Any]
-  let prefetchedKeyPaths: [String]
   let affectedStores: [NSPersistentStore]?
   /// The original request, for stores implemented by the program.
   let origin: NSPersistentStoreRequest
@@ -32,6 +31,7 @@ final class FetchParameters {
   @exclusivity(unchecked) var includesPendingChanges: Bool
   @exclusivity(unchecked) var propertiesToGroupBy: [Any]
   @exclusivity(unchecked) var havingPredicate: NSPredicate?
+  @exclusivity(unchecked) var prefetchedKeyPaths: [String]
 
   init<T>(_ request: NSFetchRequest<T>) {
     entity = request.entity

@@ -117,6 +117,46 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
     progress?.completedUnitCount = Int64(max(1, found.count))
   }
 
+  /// The same in steps, of an asynchronous request: a cancellation stops a statement that is running, and
+  /// objects are loaded in batches after their ids, between which the progress is updated.
+  final func fillInSteps(_ request: NSFetchRequest<ResultType>) throws {
+    let context: NSManagedObjectContext = managedObjectContext
+    let progress: Progress? = self.progress
+    context.tally.isCancelled = { progress?.isCancelled == true }
+    defer { context.tally.isCancelled = nil }
+    do {
+      guard request.resultType == .managedObjectResultType, request.fetchBatchSize == 0,
+        request.includesPropertyValues, request.propertiesToGroupBy?.isEmpty ?? true,
+        request.havingPredicate == nil
+      else { return try fill(request) }
+      try stopIfCancelled(request)
+      finalResult = try withCocoaErrors {
+        let objects: [NSManagedObject] = try fetchInSteps(request)
+        return try context.cast(objects, to: ResultType.self)
+      }
+    } catch {
+      try stopIfCancelled(request)
+      throw error
+    }
+  }
+
+  private final func fetchInSteps(_ request: NSFetchRequest<ResultType>) throws -> [NSManagedObject] {
+    let size: Int = 1000
+    let list: PagedObjects = try managedObjectContext.pagedObjects(FetchParameters(request), pageSize: size)
+    let count: Int = list.ids.count
+    progress?.totalUnitCount = Int64(max(1, count))
+    var objects: [NSManagedObject] = []
+    objects.reserveCapacity(count)
+    for start in stride(from: 0, to: count, by: size) {
+      try stopIfCancelled(request)
+      objects += try list.loadedObjects(start..<min(count, start + size))
+      progress?.completedUnitCount = Int64(objects.count)
+    }
+    try stopIfCancelled(request)
+    progress?.completedUnitCount = Int64(max(1, count))
+    return objects
+  }
+
   private final func stopIfCancelled(_ request: NSFetchRequest<ResultType>) throws {
     guard progress?.isCancelled == true else { return }
     let entity: String = request.entityName ?? request.entity?.name ?? ""

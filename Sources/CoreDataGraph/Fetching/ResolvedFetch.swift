@@ -100,6 +100,18 @@ final class ResolvedFetch {
   /// Whether the store returns objects in their final order.
   private var isInFinalOrder: Bool { pending.isEmpty && order != nil && stores.count == 1 }
 
+  /// Whether the store, or the parent, returns objects in the order of the request: unsaved changes can be
+  /// merged into it without sorting all objects.
+  var isInOrder: Bool { order != nil && (stores.count == 1 || context.parent != nil) }
+
+  /// How many of the first objects of a store contain those wanted: each pending one may be among them and
+  /// not match any more. 0 for all.
+  private var mergedLimit: Int {
+    guard isInOrder, residual == nil, !pending.isEmpty, request.limit > 0 else { return 0 }
+    let (wanted, overflow) = request.offset.addingReportingOverflow(request.limit)
+    return overflow ? 0 : wanted + pending.count { !$0.isInserted }
+  }
+
   /// How many objects of a store are enough; nil for all of them.
   var sufficientCount: Int? {
     isInFinalOrder && request.limit > 0 ? request.offset + request.limit : nil
@@ -109,7 +121,7 @@ final class ResolvedFetch {
     let isWhole: Bool = !needsObjects
     return try request.plan(
       runtime, predicate: residual.map(\.stored) ?? predicate, shape: residual == nil ? shape : nil,
-      order: order ?? [], limit: isWhole ? request.limit : 0, offset: isWhole ? request.offset : 0,
+      order: order ?? [], limit: isWhole ? request.limit : mergedLimit, offset: isWhole ? request.offset : 0,
       store: store)
   }
 
@@ -172,8 +184,10 @@ final class ResolvedFetch {
   /// Those of the context's objects that match the residual predicate, in order.
   func matches(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
     guard let residual else { return objects }
-    try context.prefetch(residual.relationshipPaths(from: runtime), of: objects, runtime)
-    return try storedTest(residual.evaluated, in: context).filter(objects)
+    return try context.exemptFromPolicy {
+      try context.prefetch(residual.relationshipPaths(from: runtime), of: objects, runtime)
+      return try storedTest(residual.evaluated, in: context).filter(objects)
+    }
   }
 
   /// A predicate for objects of a context, with the semantics of stores.
@@ -186,10 +200,135 @@ final class ResolvedFetch {
   /// Merges unsaved changes into the stores' results, sorts and limits them if the stores could not.
   func finish(_ stored: [NSManagedObject]) throws -> [NSManagedObject] {
     guard needsObjects else { return stored }
-    let test: PersistedValueTest? = pending.isEmpty ? nil : predicate.map { storedTest($0, in: context) }
-    let merged: [NSManagedObject] = try PendingMerge.merged(stored, with: pending) {
-      try test?.evaluate($0) ?? true
+    return try context.exemptFromPolicy {
+      // What the store could not sort, or several stores have sorted, is sorted here as a whole.
+      let merged: [NSManagedObject] = try PendingMerge.merged(
+        stored, with: pending, in: PersistedValueOrder(isInOrder ? request.sortDescriptors : [], in: context),
+        where: pendingTest)
+      return request.page(of: isInOrder ? merged : try request.sorted(merged, in: context))
     }
-    return request.page(of: isInFinalOrder ? merged : try request.sorted(merged, in: context))
   }
+
+  /// Whether a pending object belongs to the result.
+  private var pendingTest: (NSManagedObject) throws -> Bool {
+    guard !pending.isEmpty, let predicate else { return { _ in true } }
+    let test: PersistedValueTest = storedTest(predicate, in: context)
+    return { try test.evaluate($0) }
+  }
+
+  /// Whether the stores' numbers tell how many results there are, although objects have unsaved changes. A
+  /// store that is called for each object (`NSIncrementalStore`) may not know conditions over ids.
+  var canCountPending: Bool {
+    residual == nil && !pending.isEmpty && stores.allSatisfy { !$0.readsOneByOne }
+  }
+
+  /// The number of results, from the stores' numbers: without the pending objects that they count, with those
+  /// that match now.
+  func countWithPending() throws -> Int {
+    var count: Int = 0
+    for store in stores {
+      var plan: FetchPlan = try plan(for: store)
+      (plan.limit, plan.offset) = (0, 0)
+      let stored: [PredicateValue] = pending.filter { $0.store === store && $0.key > 0 && !$0.isInserted }.map
+      {
+        .object(ObjectBox(ObjectReference(id: RowID(entity: $0.runtime.index, key: $0.key))))
+      }
+      var counted: FetchPlan = plan
+      if !stored.isEmpty {
+        let isPending = PredicateNode.comparison(
+          ComparisonNode(left: .evaluatedObject, right: .constant(.array(stored)), comparison: .in))
+        counted.predicate = plan.predicate.map { .all([$0, isPending]) } ?? isPending
+      }
+      count += try context.tally.counting {
+        let operations: any StoreOperations = try store.pinnedOperations(for: caller)
+        let all: Int = try operations.count(plan)
+        return stored.isEmpty ? all : all - (try operations.count(counted))
+      }
+    }
+    var seen: Set<ObjectIdentifier> = []
+    let test: (NSManagedObject) throws -> Bool = pendingTest
+    try context.exemptFromPolicy {
+      for object in pending where !object.isDeleted && seen.insert(ObjectIdentifier(object)).inserted {
+        if try test(object) { count += 1 }
+      }
+    }
+    let rest: Int = max(0, count - request.offset)
+    return request.limit > 0 ? min(rest, request.limit) : rest
+  }
+
+  // MARK: Ids
+
+  /// The same for ids that a store, or the parent, has returned in the final order but for the pending
+  /// objects: loads a logarithmic number of objects.
+  func finish(_ ids: FetchedIDs) throws -> FetchedIDs {
+    guard !pending.isEmpty else { return ids }
+    let order = PersistedValueOrder(request.sortDescriptors, in: context)
+    let places: [ObjectIdentifier: Int] = ids.places(of: pending)
+    // An object that was loaded to be compared is compared with the others too.
+    var loaded: [Int: NSManagedObject] = [:]
+    let members: [PendingMerge.Member] = try context.exemptFromPolicy {
+      try PendingMerge.merged(
+        count: ids.count, with: pending, in: order, position: { places[ObjectIdentifier($0)] },
+        where: pendingTest,
+        compare: { object, place in
+          let other: NSManagedObject = loaded[place] ?? context.object(ids, place)
+          loaded[place] = other
+          return try order.compare(object, other)
+        })
+    }
+    var result = FetchedIDs()
+    for member in request.page(of: members) {
+      switch member {
+      case .stored(let place): result.append(ids, place)
+      case .pending(let object): result.append(object)
+      }
+    }
+    return result
+  }
+
+  /// Those of the ids whose objects match the residual predicate, in order; loads them page by page, and no
+  /// more than are wanted.
+  func matches(_ ids: FetchedIDs, in store: NSPersistentStore?) throws -> FetchedIDs {
+    if residual == nil { return ids }
+    let enough: Int = sufficientCount ?? Int.max
+    var result = FetchedIDs()
+    let size: Int = NSManagedObjectContext.memberPageSize
+    for start in stride(from: 0, to: ids.count, by: size) where result.count < enough {
+      let page: [NSManagedObject] = context.objects(ids, start..<min(ids.count, start + size))
+      let found: [NSManagedObject] = try context.exemptFromPolicy {
+        guard let store else { return try matches(page) }
+        return try matches(page, store)
+      }
+      let kept = Set(found.map { ObjectIdentifier($0) })
+      for (offset, object) in page.enumerated() where kept.contains(ObjectIdentifier(object)) {
+        result.append(ids, start + offset)
+      }
+    }
+    return result
+  }
+
+  /// The wanted part of ids after the last stage but for the pending objects.
+  func pageOfIDs(_ ids: FetchedIDs) throws -> FetchedIDs {
+    if !pending.isEmpty { return try finish(ids) }
+    guard residual != nil else { return ids }
+    var result = FetchedIDs()
+    for place in request.page(of: Array(0..<ids.count)) { result.append(ids, place) }
+    return result
+  }
+
+  /// The request for the parent, whose unsaved changes it includes: ids in place of objects, and limits only
+  /// if nothing here changes the result.
+  func requestForParent() -> FetchParameters {
+    let request: FetchParameters = self.request.withIDs()
+    request.resultType = .managedObjectResultType
+    request.prefetchedKeyPaths = []
+    if !pending.isEmpty || residual != nil {
+      (request.limit, request.offset) = (mergedLimit, 0)
+    }
+    if let residual {
+      request.predicate = residual.stored.map { makePredicate($0.mapConstants(FetchParameters.ids)) }
+    }
+    return request
+  }
+
 }

@@ -93,14 +93,21 @@ enum NotedValue {
 
 /// Faults that were created together (the members of a relationship, a page of a fetch); firing one loads
 /// all.
-final class FaultBatch {
-  let layout: EntityLayout
-  let store: NSPersistentStore
-  let keys: [Int64]
+class FaultBatch {
+  final let layout: EntityLayout
+  final let store: NSPersistentStore
+  /// Empty: firing one loads that one.
+  final let keys: [Int64]
+  private final let origin: RelationshipBatch?
+  /// The relationship that led to them, of which more may be read ahead.
+  var relationship: RelationshipBatch? { origin }
 
-  init(layout: EntityLayout, store: NSPersistentStore, keys: [Int64]) {
+  init(
+    layout: EntityLayout, store: NSPersistentStore, keys: [Int64], relationship: RelationshipBatch? = nil
+  ) {
     self.layout = layout
     self.store = store
     self.keys = keys
+    origin = relationship
   }
 }

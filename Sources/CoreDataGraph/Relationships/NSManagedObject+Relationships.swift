@@ -24,6 +24,7 @@ extension NSManagedObject {
     let target: NSManagedObject = context.object(row.target(word), store: store)
     // The row is older than the deletion.
     if target.flags.contains(.remotelyDeleted) { return nil }
+    if target.rowBase == nil { context.noteTarget(target, of: self, slot) }
     // Stored: the next read must return the same object, and its loaded values must be retained as long as
     // this object refers to it.
     ensureState().values[slot] = .object(target)
@@ -123,7 +124,7 @@ extension NSManagedObject {
     // What could not be read is read again at the next access.
     guard
       let stored = readingIfPossible(
-        slot, else: [], { try context.loadMembers(of: self, slot: slot) })
+        slot, else: [], { try context.membersAhead(of: self, slot: slot) })
     else { return many.added }
     load(slot, stored)
     return many.members ?? ObjectList()
@@ -322,9 +323,11 @@ extension NSManagedObject {
     }
     let leftOut = Set(many.removed.map { RowID(entity: $0.runtime.index, key: $0.key) })
     let next: RowID? = reading(slot, else: nil) {
-      try store.pinnedOperations(for: StoreCaller(context)).member(
-        of: runtime.layout, slot: slot, owner: RowID(entity: runtime.index, key: key),
-        after: RowID(entity: object.runtime.index, key: object.key), leftOut: leftOut)
+      try context.tally.counting {
+        try store.pinnedOperations(for: StoreCaller(context)).member(
+          of: runtime.layout, slot: slot, owner: RowID(entity: runtime.index, key: key),
+          after: RowID(entity: object.runtime.index, key: object.key), leftOut: leftOut)
+      }
     }
     return next.map { context.object($0, store: store) } ?? many.added.first
   }

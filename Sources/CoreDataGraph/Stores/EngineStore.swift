@@ -51,7 +51,10 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     let cache = RowCache(layout: layout)
     rowCache = cache
     guard engine.rowFreshness == .notified else { return }
-    engine.notifyChanges { [weak cache] rows in cache?.replace(root: rows.root, changed: rows.keys, by: []) }
+    engine.notifyChanges { [weak cache, weak self] rows in
+      cache?.replace(root: rows.root, changed: rows.keys, by: [])
+      self?.noteChanges()
+    }
   }
 
   private func warnOfMissingNotifications() {
@@ -180,6 +183,9 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   final func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows { try engine.fetch(plan) }
   final func explain(_ plan: FetchPlan) throws -> ExplainedStatement? { try engine.explain(plan) }
   final func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement? { try engine.explain(plan) }
+  final func queryPlan(of plan: FetchPlan, indexing slots: [IndexedSlot]) throws -> [String]? {
+    try engine.queryPlan(of: plan, indexing: slots)
+  }
   final var supportsSQL: Bool { engine.supportsSQL }
 
   final func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]] {
@@ -210,7 +216,11 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 
   final func save(_ plan: consuming SavePlan) throws -> SaveOutcome { try engine.save(plan) }
   final func checkWritable() throws { try engine.checkWritable() }
-  final func execute(_ plan: BatchPlan) throws -> BatchOutcome { try engine.execute(plan) }
+
+  final func execute(_ plan: BatchPlan) throws -> BatchOutcome {
+    defer { noteChanges() }
+    return try engine.execute(plan)
+  }
 
   // MARK: Files
 

@@ -14,7 +14,9 @@ extension NSPersistentStore {
   final func rows(of layout: EntityLayout, keys: [Int64], for context: NSManagedObjectContext) throws
     -> RowBatch
   {
-    try pinnedOperations(for: StoreCaller(context)).rows(of: layout, keys: keys)
+    try context.tally.counting {
+      try pinnedOperations(for: StoreCaller(context)).rows(of: layout, keys: keys)
+    }
   }
 
   /// The cached row for a key, if it is not too old for the context; nil for a context that is pinned to an
@@ -28,6 +30,7 @@ extension NSPersistentStore {
 
   /// Removes rows from the row cache that others than this coordinator's contexts have changed.
   final func removeCachedRows(of layout: EntityLayout, keys: [Int64]) {
+    noteChanges()
     replaceKeptRows(root: layout.rootIndex, changed: keys, by: [])
   }
 
@@ -44,6 +47,7 @@ extension NSPersistentStore {
     if persistentStoreCoordinator == nil { throw StoreError.closed }
     let outcome: SaveOutcome = try operations(for: caller).save(plan)
     issuedKeys?.remove(outcome.written.inserts)
+    noteChanges()
     if rowFreshness == .alwaysInMemory { return }
     others = persistentStoreCoordinator?.contexts.all.filter { $0 !== caller.context } ?? []
     for (root, rows) in SavedRows(outcome, runtime.layout).byRoot {

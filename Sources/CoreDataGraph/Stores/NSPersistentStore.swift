@@ -40,6 +40,11 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The error of the metadata that was set last: the setter can't throw.
   final let refusedMetadata = Guarded<StoreError?>(nil)
 
+  /// How often rows were saved, or found changed: what was read before is not used as read ahead any more.
+  private final let changeCount = Atomic<Int>(0)
+  final var changes: Int { changeCount.load(ordering: .acquiring) }
+  final func noteChanges() { changeCount.add(1, ordering: .releasing) }
+
   private struct Facts {
     var url: URL?
     var identifier: String = ""

@@ -19,7 +19,9 @@ extension NSPersistentStoreCoordinator {
     _ stores: [NSPersistentStore], for caller: StoreCaller,
     _ body: (any StoreOperations, NSPersistentStore) throws -> Result
   ) throws -> [Result] {
-    try stores.map { try body(try $0.pinnedOperations(for: caller), $0) }
+    try caller.context.tally.counting {
+      try stores.map { try body(try $0.pinnedOperations(for: caller), $0) }
+    }
   }
 
   /// The present states of stores, by ordinals; stores that keep none are left out.

@@ -16,6 +16,7 @@ extension InMemoryEngine {
       guard case .object(let box) = value, let proxy = box.value as? InMemoryRowProxy else { return value }
       return .object(ObjectBox(ObjectReference(id: proxy.id)))
     }
+    StoreTally.note(rows: table.count)
     return table
   }
 

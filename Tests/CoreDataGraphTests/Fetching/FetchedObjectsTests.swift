@@ -1,0 +1,250 @@
+import CoreData
+import Foundation
+import StackSupport
+import TestSupport
+import Testing
+
+/// Results as a lazy collection, and walks.
+@Suite
+struct FetchedObjectsTests {
+  private func filled(_ kind: StoreKind, _ count: Int = 250) throws -> Stack {
+    let stack = try Stack(kind)
+    try stack.elsewhere { context in
+      let categories: [Category] = ["one", "two"].map { context.category($0) }
+      for number in 0..<count {
+        let item: Item = context.item(ReadAheadTests.text(number), categories[number % 2])
+        item.count = Int64(number)
+      }
+      try context.save()
+    }
+    return stack
+  }
+
+  private func request(_ context: NSManagedObjectContext, batch: Int = 100) -> NSFetchRequest<Item> {
+    let request: NSFetchRequest<Item> = context.request(Item.self, "Item", sort: ["title"])
+    request.fetchBatchSize = batch
+    return request
+  }
+
+  @Test(arguments: StoreKind.every)
+  func `a collection has the ids first, and the objects of two pages`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind)
+    try stack.run { context in
+      let items: FetchedObjects<Item> = try context.results(of: request(context))
+      #expect(items.count == 250 && items.pageSize == 100 && context.registeredObjects.isEmpty)
+      if kind != .incremental { #expect(context.statistics.statements == 1) }
+      #expect(items[120].title == "120" && context.registeredObjects.count == 100)
+      for (number, item) in items.enumerated() {
+        #expect(item.count == Int64(number))
+        #expect(context.registeredObjects.count <= 201)
+      }
+      // The ids, and the page of 120 once before it was passed.
+      if kind != .incremental { #expect(context.statistics.statements == 4) }
+      #expect(items.reversed().first?.title == "249" && items.last?.title == "249")
+      #expect(items.dropFirst(10).prefix(2).map(\.title) == ["010", "011"])
+      #expect(context.object(with: items.objectID(at: 7)) === items[7])
+    }
+  }
+
+  @Test(arguments: StoreKind.every)
+  func `members stay what they were, whatever happens to the objects`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind, 6)
+    try stack.run { context in
+      let new: Item = context.item("002b")
+      let items: FetchedObjects<Item> = try context.results(of: request(context, batch: 2))
+      func titles() -> [String?] { items.map(\.title) }
+      #expect(titles() == ["000", "001", "002", "002b", "003", "004", "005"])
+      let (one, two): (Item, Item) = (items[1], items[2])
+      one.title = "zzz"
+      context.delete(two)
+      _ = context.item("004b")
+      #expect(titles() == ["000", "zzz", "002", "002b", "003", "004", "005"])
+      #expect(items[2] === two && items[2].isDeleted && items[3] === new)
+      try context.save()
+      #expect(items.count == 7 && items[1].title == "zzz" && items[3] === new)
+      #expect(items[2].title == nil && items[2].isDeleted)
+      #expect(items.objectID(at: 3) == new.objectID && !new.objectID.isTemporaryID)
+      // What others delete is a member that reads as deleted.
+      try stack.elsewhere { other in
+        other.delete(
+          try #require(try other.all(Item.self, "Item", NSPredicate(format: "title == '005'")).first))
+        try other.save()
+      }
+      context.reset()
+      #expect(items[0].title == "000" && items[0].managedObjectContext === context)
+      #expect(items[6].title == nil && items[6].isDeleted && items.count == 7)
+    }
+  }
+
+  @Test(arguments: StoreKind.fetchingRows)
+  func `unsaved changes are merged by loading few objects`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind)
+    try stack.run { context in
+      let kept: Item = context.item("100b")
+      kept.count = 5
+      let request: NSFetchRequest<Item> = request(context)
+      context.resetStatistics()
+      let items: FetchedObjects<Item> = try context.results(of: request)
+      #expect(items.count == 251 && items[101] === kept)
+      #expect(context.statistics.statements <= 1 + 8 + 1, "\(context.statistics)")
+      context.resetStatistics()
+      request.fetchLimit = 10
+      request.fetchOffset = 95
+      request.fetchBatchSize = 0
+      let page: [Item] = try context.fetch(request)
+      #expect(
+        page.map(\.title) == (95...100).map { ReadAheadTests.text($0) } + ["100b", "101", "102", "103"])
+      #expect(context.statistics.statements == 1 && context.statistics.rows == 105)
+      context.resetStatistics()
+      #expect(try context.count(for: request) == 10 && context.statistics.statements == 1)
+    }
+  }
+
+  @Test(arguments: StoreKind.fetchingRows)
+  func `pages are prefetched, and can throw`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind)
+    try stack.run { context in
+      let request: NSFetchRequest<Item> = request(context)
+      request.relationshipKeyPathsForPrefetching = ["category"]
+      let items: FetchedObjects<Item> = try context.results(of: request)
+      context.resetStatistics()
+      var names: Set<String?> = []
+      try items.forEachPage { page in for item in page { names.insert(item.category?.name) } }
+      #expect(names == ["one", "two"] && context.statistics.statements <= 6, "\(context.statistics)")
+      #expect(try items.page(10..<12).map(\.title) == ["010", "011"])
+      try stack.coordinator.remove(stack.store)
+      #expect(throws: (any Error).self) { _ = try items.page(200..<210) }
+      #expect(throws: (any Error).self) { _ = try context.results(of: request) }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `several stores are one collection, sorted or not`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind, 20)
+    let second: NSPersistentStore = try stack.coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    try stack.elsewhere { context in
+      for number in 20..<40 {
+        let item: Item = context.item(ReadAheadTests.text(number * 7 % 40))
+        context.assign(item, to: second)
+      }
+      try context.save()
+    }
+    try stack.run { context in
+      let unsaved: Item = context.item("zzz")
+      context.assign(unsaved, to: stack.store)
+      for order in [["title"], ["-title"], []] {
+        for (limit, offset) in [(0, 0), (7, 3), (0, 35)] {
+          let request: NSFetchRequest<Item> = context.request(Item.self, "Item", sort: order)
+          (request.fetchLimit, request.fetchOffset, request.fetchBatchSize) = (limit, offset, 8)
+          let array: [Item] = try context.fetch(request)
+          let lazy: FetchedObjects<Item> = try context.results(of: request)
+          #expect(lazy.elementsEqual(array, by: ===) && lazy.count == array.count)
+          #expect(try context.count(for: request) == array.count)
+          request.affectedStores = [second]
+          let part: FetchedObjects<Item> = try context.results(of: request)
+          #expect(part.allSatisfy { $0.objectID.persistentStore === second })
+          #expect(try context.fetch(request).elementsEqual(part, by: ===))
+        }
+      }
+    }
+  }
+
+  /// Each type of results ignores what belongs to others.
+  @Test(arguments: StoreKind.computing, [false, true])
+  func `computed columns are for dictionaries, and change no other result`(kind: StoreKind, isUnsaved: Bool)
+    throws
+  {
+    let stack: Stack = try filled(kind, 6)
+    try stack.run { context in
+      if isUnsaved {
+        for item in try context.all(Item.self, "Item", NSPredicate(format: "count < 2")) { item.count += 10 }
+        context.item("new").count = 3
+      }
+      let double = NSExpressionDescription()
+      double.name = "double"
+      double.expression = NSExpression(format: "count * 2")
+      double.expressionResultType = .integer64AttributeType
+      func request<T>(_ type: NSFetchRequestResultType, _: T.Type) -> NSFetchRequest<T> {
+        let request: NSFetchRequest<T> = context.request(
+          T.self, "Item", NSPredicate(format: "count >= 3"), sort: ["count", "title"])
+        request.resultType = type
+        request.propertiesToFetch = ["title", double]
+        request.returnsDistinctResults = true
+        request.fetchOffset = 1
+        request.fetchLimit = 3
+        return request
+      }
+      // Stored: 3, 4, 5. Unsaved: 3 and a new 3, 4, 5, 10, 11.
+      let titles: [String] = isUnsaved ? ["new", "004", "005"] : ["004", "005"]
+      let objects = request(.managedObjectResultType, Item.self)
+      let found: [Item] = try context.fetch(objects)
+      #expect(found.map(\.title) == titles)
+      #expect(try context.results(of: objects).elementsEqual(found, by: ===))
+      #expect(
+        try context.fetch(request(.managedObjectIDResultType, NSManagedObjectID.self))
+          == found.map(\.objectID))
+      #expect(try context.fetch(request(.countResultType, NSNumber.self)) == [NSNumber(value: titles.count)])
+      // Dictionaries show the store.
+      let rows: [NSDictionary] = try context.fetch(request(.dictionaryResultType, NSDictionary.self))
+      #expect(rows.map { $0["title"] as? String } == ["004", "005"])
+      #expect(rows.map { $0["double"] as? Int } == [8, 10])
+    }
+  }
+
+  @Test func `what is no list of objects, or of other ones, is refused`() throws {
+    let stack: Stack = try filled(.inMemory, 2)
+    try stack.run { context in
+      let counts: NSFetchRequest<Item> = request(context)
+      counts.resultType = .countResultType
+      #expect(codeThrown { _ = try context.results(of: counts) } == NSCoreDataError)
+      let wrong: NSFetchRequest<Category> = context.request(Category.self, "Item")
+      #expect(codeThrown { _ = try context.results(of: wrong) } == NSCoreDataError)
+    }
+  }
+
+  @Test(arguments: StoreKind.fetchingRows)
+  func `a walk makes values in batches on the context's queue`(kind: StoreKind) async throws {
+    let stack: Stack = try filled(kind)
+    let context: NSManagedObjectContext = stack.other()
+    let request: NSFetchRequest<Item> = request(context)
+    var titles: [String?] = []
+    for try await title in context.walk(request, batchSize: 60, transform: { $0.title }) {
+      titles.append(title)
+    }
+    #expect(titles.count == 250 && titles[77] == "077")
+    await context.perform {
+      #expect(context.statistics.statements == 6)
+      #expect(context.registeredObjects.isEmpty)
+    }
+    struct Stop: Error {}
+    await #expect(throws: Stop.self) {
+      for try await _ in context.walk(request, batchSize: 60, transform: { _ -> Int in throw Stop() }) {}
+    }
+    let walk = Task {
+      var seen: Int = 0
+      for try await _ in context.walk(request, batchSize: 50, transform: { $0.count }) {
+        seen += 1
+        if seen == 50 { withUnsafeCurrentTask { $0?.cancel() } }
+      }
+      return seen
+    }
+    await #expect(throws: CancellationError.self) { try await walk.value }
+  }
+
+  @Test(arguments: StoreKind.fetchingRows) @MainActor
+  func `a walk of the main context passes its objects`(kind: StoreKind) async throws {
+    let stack: Stack = try filled(kind)
+    let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    context.persistentStoreCoordinator = stack.coordinator
+    var sum: Int64 = 0
+    for try await item in context.walk(request(context), batchSize: 100) {
+      sum += item.count
+      #expect(context.registeredObjects.count <= 200)
+    }
+    #expect(sum == 249 * 125 && context.statistics.statements == 4)
+    await #expect(throws: CocoaError.self) {
+      for try await _ in stack.other().walk(self.request(context)) {}
+    }
+  }
+}
