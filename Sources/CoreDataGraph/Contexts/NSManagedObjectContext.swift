@@ -154,6 +154,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final private(set) var modelSerial: UInt64 = 0
   /// The entity of the last new object that was made by its class.
   @exclusivity(unchecked) final var lastMade: (objectClass: ObjectIdentifier, runtime: EntityRuntime)?
+  /// Whether an object was inserted that is not of its entity's class.
+  @exclusivity(unchecked) final private(set) var hasOtherClasses: Bool = false
 
   /// The context that this one reads from and saves to, in place of stores. Set it once, before the context
   /// is used.
@@ -309,6 +311,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Inserts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
   open func insert(_ object: NSManagedObject) {
     requireQueue("insert(_:) was called")
+    if type(of: object) != object.home.objectClass { hasOtherClasses = true }
     if object.isPlainlyNew(in: self) {
       object.settle(in: identityMap.homes.home(of: object.home.runtime, nil, in: identityMap))
       object.key = IdentityMap.makeTemporaryKey()

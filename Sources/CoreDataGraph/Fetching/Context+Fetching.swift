@@ -1,6 +1,5 @@
 import CoreDataModel
 import CoreDataPredicates
-import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
@@ -22,7 +21,7 @@ extension NSManagedObjectContext {
     {
       let objects: [NSManagedObject] = try withCocoaErrors {
         let objects: [NSManagedObject] = try fetchObjects(description)
-        if try objects.count < 16 || !hasOnly(wanted, description) { try requireClass(wanted, of: objects) }
+        try requireClass(wanted, of: objects, description)
         return objects
       }
       return unsafeBitCast(objects, to: [T].self)
@@ -196,36 +195,6 @@ extension NSManagedObjectContext {
   }
 
   // MARK: Casting
-
-  /// Whether all objects that a request can return are of a class: then none of them need be examined.
-  private func hasOnly(_ wanted: NSManagedObject.Type, _ request: FetchParameters) throws -> Bool {
-    if wanted == NSManagedObject.self { return true }
-    // A store of the program's own may return anything.
-    guard let coordinator = persistentStoreCoordinator,
-      coordinator.persistentStores.allSatisfy({ !$0.needsRequests })
-    else { return false }
-    let model: ModelRuntime = coordinator.runtime
-    return try request.runtime(in: model).layout.family.allSatisfy {
-      ClassAncestry.isClass(model.entities[$0].objectClass, below: wanted)
-    }
-  }
-
-  /// Throws unless all objects are of a class. One check for each entity instead of one for each object:
-  /// casting a large array costs more than the fetch.
-  private func requireClass(_ wanted: NSManagedObject.Type, of objects: [NSManagedObject]) throws {
-    var last: Int = -1
-    var checked: Set<Int> = []
-    for object in objects where object.runtime.index != last {
-      // Most results are of one entity, and need no set.
-      if last >= 0, !checked.insert(object.runtime.index).inserted { continue }
-      last = object.runtime.index
-      guard ClassAncestry.isClass(type(of: object), below: wanted) else {
-        throw GraphError.unsupported(
-          "Returning objects of entity \(object.runtime.layout.name) (class \(object.runtime.objectClass)) as \(wanted)",
-          advice: "Set the entity's class in the model, or fetch NSManagedObject.")
-      }
-    }
-  }
 
   final func cast<T>(_ values: [some Any], to _: T.Type = T.self) throws -> [T] {
     try values.map { value in

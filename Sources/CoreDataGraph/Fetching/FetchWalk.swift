@@ -20,7 +20,7 @@ public struct FetchWalk<Object: NSManagedObject>: AsyncSequence {
     fileprivate let walk: FetchWalk
     private var list: PagedObjects?
     private var next: Int = 0
-    private var batch: ArraySlice<NSManagedObject> = []
+    private var batch: ArraySlice<Object> = []
 
     fileprivate init(walk: FetchWalk) { self.walk = walk }
 
@@ -34,8 +34,7 @@ public struct FetchWalk<Object: NSManagedObject>: AsyncSequence {
         try Task.checkCancellation()
         try loadBatch()
       }
-      guard let object = batch.popFirst() else { return nil }
-      return unsafeDowncast(object, to: Object.self)
+      return batch.popFirst()
     }
 
     private mutating func loadBatch() throws {
@@ -52,12 +51,13 @@ public struct FetchWalk<Object: NSManagedObject>: AsyncSequence {
           list = known
         } else {
           list = try walk.context.pagedObjects(walk.request, pageSize: walk.batchSize)
-          try walk.context.requireClass(Object.self, of: list.ids.runtimes())
+          try list.requireClass(Object.self)
           self.list = list
         }
         let range: Range<Int> = next..<Swift.min(list.ids.count, next + walk.batchSize)
         next = range.upperBound
-        batch = try list.loadedObjects(range)[...]
+        let objects: [Object] = try walk.context.typed(try list.loadedObjects(range))
+        batch = objects[...]
       }
     }
   }
@@ -103,20 +103,20 @@ public struct FetchedValues<Object: NSManagedObject, Value: Sendable>: AsyncSequ
     }
 
     private static func load(_ values: FetchedValues, _ state: State) throws -> [Value] {
-      let objects: [NSManagedObject] = try withCocoaErrors {
+      let objects: [Object] = try withCocoaErrors {
         let list: PagedObjects
         if let known = state.list {
           list = known
         } else {
           list = try values.context.pagedObjects(values.request, pageSize: values.batchSize)
-          try values.context.requireClass(Object.self, of: list.ids.runtimes())
+          try list.requireClass(Object.self)
           state.list = list
         }
         let range: Range<Int> = state.next..<Swift.min(list.ids.count, state.next + values.batchSize)
         state.next = range.upperBound
-        return try list.loadedObjects(range)
+        return try values.context.typed(try list.loadedObjects(range))
       }
-      return try objects.map { try values.transform(unsafeDowncast($0, to: Object.self)) }
+      return try objects.map(values.transform)
     }
   }
 }

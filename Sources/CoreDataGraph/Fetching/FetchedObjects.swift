@@ -1,5 +1,4 @@
 import CoreDataModel
-import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
@@ -28,7 +27,7 @@ public struct FetchedObjects<Object: NSManagedObject>: RandomAccessCollection {
   private let list: PagedObjects
 
   init(_ list: PagedObjects) throws {
-    try list.context.requireClass(Object.self, of: list.ids.runtimes())
+    try list.requireClass(Object.self)
     self.list = list
   }
 
@@ -40,7 +39,7 @@ public struct FetchedObjects<Object: NSManagedObject>: RandomAccessCollection {
   public subscript(position: Int) -> Object {
     precondition(indices.contains(position), "There is no object \(position) among \(count).")
     list.requireQueue("an object of a collection of results was read")
-    return unsafeDowncast(list.object(position), to: Object.self)
+    do { return try list.context.typed(list.object(position)) } catch { fatalError("\(error)") }
   }
 
   /// The id of a member, without making an object.
@@ -57,8 +56,7 @@ public struct FetchedObjects<Object: NSManagedObject>: RandomAccessCollection {
   public func page(_ range: Range<Int>) throws -> [Object] {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "The range is not within 0..<\(count).")
     list.requireQueue("a page of a collection of results was read")
-    let objects: [NSManagedObject] = try withCocoaErrors { try list.loadedObjects(range) }
-    return unsafeBitCast(objects, to: [Object].self)
+    return try withCocoaErrors { try list.context.typed(try list.loadedObjects(range)) }
   }
 
   /// Calls `body` with the members of page after page, loaded, and releases each page afterwards. Throws if
@@ -90,6 +88,10 @@ final class PagedObjects {
     runtime = try request.runtime(in: model)
     self.pageSize = pageSize ?? (request.batchSize > 0 ? request.batchSize : Self.usualPageSize)
     ids = try context.fetchedIDs(request)
+  }
+
+  func requireClass(_ wanted: NSManagedObject.Type) throws {
+    try context.requireClass(wanted, of: ids, request)
   }
 
   func requireQueue(_ use: @autoclosure () -> String) { context.requireQueue(use()) }
@@ -172,14 +174,5 @@ extension NSManagedObjectContext {
       )
     }
     return try PagedObjects(parameters, pageSize: pageSize, in: self)
-  }
-
-  /// Throws unless the objects of some entities are of a class.
-  final func requireClass(_ wanted: NSManagedObject.Type, of entities: [EntityRuntime]) throws {
-    for entity in entities where !ClassAncestry.isClass(entity.objectClass, below: wanted) {
-      throw GraphError.unsupported(
-        "Returning objects of entity \(entity.layout.name) (class \(entity.objectClass)) as \(wanted)",
-        advice: "Set the entity's class in the model, or fetch NSManagedObject.")
-    }
   }
 }

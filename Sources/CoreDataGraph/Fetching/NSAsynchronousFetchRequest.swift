@@ -132,6 +132,9 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
       try stopIfCancelled(request)
       finalResult = try withCocoaErrors {
         let objects: [NSManagedObject] = try fetchInSteps(request)
+        if let wanted = ResultType.self as? NSManagedObject.Type {
+          try context.requireClass(wanted, of: objects, FetchParameters(request))
+        }
         return try context.cast(objects, to: ResultType.self)
       }
     } catch {
