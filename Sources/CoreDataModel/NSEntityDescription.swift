@@ -1,5 +1,6 @@
 import CoreDataPredicates
 import Foundation
+import Synchronization
 
 /// An entity: a class of objects, their properties, and their place in a hierarchy.
 ///
@@ -69,13 +70,23 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
   /// The model that holds the entity, nil before it was added to one.
   package final internal(set) var model: NSManagedObjectModel?
 
-  /// Data that the object graph derives from the entity once; guarded by a lock of the graph.
+  /// Data that the object graph derives from the entity once. Set under a lock of the graph, and read by any
+  /// thread without it: for each new object.
   package final var runtimeStorage: AnyObject? {
-    get { storedRuntime }
-    set { storedRuntime = newValue }
+    get {
+      publishedRuntime.load(ordering: .acquiring).map {
+        Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+      }
+    }
+    set {
+      storedRuntime = newValue
+      publishedRuntime.store(
+        newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }, ordering: .releasing)
+    }
   }
-  // Apart, because another module that accesses a stored property checks exclusivity, for each new object.
-  @exclusivity(unchecked) private final var storedRuntime: AnyObject?
+  /// Retains what `publishedRuntime` points to.
+  private final var storedRuntime: AnyObject?
+  private final let publishedRuntime = Atomic<UnsafeRawPointer?>(nil)
 
   // MARK: Hierarchy
 

@@ -59,6 +59,24 @@ struct ThreadTests {
     }
   }
 
+  @Test
+  func `threads that make objects of a model that no one has used yet see what one of them made`() async {
+    for _ in 0..<(Soak.isOn ? 200 : 5) {
+      let model: NSManagedObjectModel = World.model()
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<Self.threadCount {
+          group.addTask {
+            if number % 4 == 0 { _ = NSPersistentStoreCoordinator(managedObjectModel: model) }
+            for entity in model.entities where !entity.isAbstract {
+              let object = NSManagedObject(entity: entity, insertInto: nil)
+              #expect(object.entity === entity)
+            }
+          }
+        }
+      }
+    }
+  }
+
   /// Counts up random counters, inserts and deletes beside them; a save that meets another's is tried again.
   private static func work(_ stack: Stack, seed: UInt64, until end: Date) -> Tally {
     var random = SeededRandom(seed: seed)
