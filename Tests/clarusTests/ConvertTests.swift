@@ -141,7 +141,7 @@ import Testing
       #expect(run.status == 1)
       #expect(run.errors.contains(says), "\(run.errors)")
       if says == "already" {
-        #expect(run.errors.contains(store.file(name).path) && run.errors.contains("nothing was written"))
+        #expect(run.errors.contains(store.file(name).path) && run.errors.contains("nothing was made"))
         #expect(!run.errors.contains("can't be opened"), "\(run.errors)")
       }
       #expect(run.errors.split(separator: "\n").count == 1)
@@ -198,7 +198,8 @@ import Testing
       #expect(run.status == 1)
       // A store without a log is read from a copy; then the error names the store.
       #expect(
-        run.errors.contains(store.file(name).path) || run.errors.contains("(\(store.path))"), "\(run.errors)")
+        run.errors.contains(store.file(name).path) || run.errors.contains("The store \(store.path):"),
+        "\(run.errors)")
       #expect(!run.errors.contains(".new-") && !run.errors.contains("store.sqlite"), "\(run.errors)")
       #expect(store.names == ["Rich.sqlite"])
     }
