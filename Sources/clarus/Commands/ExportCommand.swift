@@ -91,7 +91,7 @@ struct ExportCommand: ParsableCommand {
       try NewFile.write(out) { try write(nil, $0) }
     } else {
       try NewFile.folder(out) { folder in
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try NewFile.makeFolder(at: folder)
         for entity in entities {
           try NewFile.write(at: folder.appendingPathComponent("\(entity.name).csv")) { try write(entity, $0) }
         }

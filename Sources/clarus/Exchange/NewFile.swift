@@ -39,6 +39,12 @@ enum NewFile {
     }
   }
 
+  static func makeFolder(at url: URL) throws {
+    guard mkdir(url.path, 0o755) == 0 else {
+      throw CommandFailure("\(url.path) can't be made: \(String(cString: strerror(errno))).")
+    }
+  }
+
   static func write(at url: URL, _ body: (StandardOutput) throws -> Void) throws {
     let file: Int32 = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard file >= 0 else {
