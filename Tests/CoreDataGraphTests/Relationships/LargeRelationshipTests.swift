@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StackSupport
+import TestSupport
 import Testing
 
 @testable import CoreDataGraph
