@@ -117,8 +117,9 @@ extension StoreError {
     case .database(let code, let message, let sql, let own):
       let store: String = (own ?? url).map { "The store \($0.path)" } ?? "The store in memory"
       let advice: String? = StoreError.advice(forSQLite: code)
-      // Where the cause lies outside, the statement that met it tells nothing.
-      let statement: String = advice == nil ? sql.map { ", in: \($0)" } ?? "" : ""
+      // Where the cause lies outside (BUSY, LOCKED, IOERR, FULL, CANTOPEN), the statement tells nothing.
+      let isOutside: Bool = [5, 6, 10, 13, 14].contains(code)
+      let statement: String = isOutside ? "" : sql.map { ", in: \($0)" } ?? ""
       let reason: String = message.hasSuffix(".") ? String(message.dropLast()) : message
       return ErrorMessage("\(store): \(reason) (SQLite error \(code))\(statement).", advice: advice)
     case .closed: return ErrorMessage("The store\(file) was removed from its coordinator.")
@@ -134,6 +135,7 @@ extension StoreError {
     case ENOENT:
       isCreation ? "Check the path." : "Check the path, or add the store where one may be created."
     case EROFS: "The disk is read-only. Choose another place."
+    case EEXIST, ENOTDIR: "Something else is there: move it away, then try again."
     default: "Check the permissions of the file and its folder."
     }
   }

@@ -190,7 +190,7 @@ import Testing
           [file, "reading it", String(cString: strerror($0))]
         )
       } + [
-        (.file(url: url, operation: "creating it", code: EEXIST), [file, "already", "nothing was written"])
+        (.file(url: url, operation: "creating it", code: EEXIST), [file, "already", "nothing was made"])
       ]
     case .fileChanged: return [(.fileChanged(url: url, path: file + "-wal"), [file + "-wal"])]
     case .savedByOthers: return [(.savedByOthers(url: url), [file, "addPersistentStore"])]
@@ -226,8 +226,10 @@ import Testing
       ]
     case .database:
       return [1, 5, 6, 10, 13, 14, 18].flatMap { (code: Int32) -> [(StoreError, [String])] in
-        [
-          (.database(code: code, message: "no", sql: "SELECT 1", url: nil), ["\(code)", file, "SELECT 1"]),
+        // The statement is named where it may be at fault.
+        let statement: [String] = [1, 18].contains(code) ? ["SELECT 1"] : []
+        return [
+          (.database(code: code, message: "no", sql: "SELECT 1", url: nil), ["\(code)", file] + statement),
           (.database(code: code, message: "no", sql: nil, url: url), [file]),
         ]
       }

@@ -245,7 +245,7 @@ struct ReplaceTests {
       codeThrown {
         try Self.anybody().replacePersistentStore(
           at: photos.url, withPersistentStoreFrom: other.url, type: .sqlite)
-      } == NSSQLiteError)
+      } == CocoaError.fileWriteFileExists.rawValue)
     try FileManager.default.removeItem(at: photos.folder)
     try FileManager.default.moveItem(at: folder.file("aside"), to: photos.folder)
     #expect(try context.performAndWait { try context.all(NSManagedObject.self, "Photo").count } == 1)
