@@ -50,7 +50,7 @@ ifdef MODULE
 	@CLARUS_MODULE=$(MODULE) scripts/watched 20 $(SWIFT) test --skip-build --disable-xctest
 else
 	$(SWIFT) build --build-tests
-	@scripts/watched 30 $(SWIFT) test --skip-build --disable-xctest
+	@scripts/watched 45 $(SWIFT) test --skip-build --disable-xctest
 endif
 
 # A package of its own: nobody else builds swift-syntax.
