@@ -65,11 +65,12 @@ import Testing
     _ = try run("model", "add", model, "version")
     _ = try run("model", "add", model, "attribute", "Item.title", "String", "--required", "--default", "new")
     _ = try run("migrate", store, "--to", model, "--verify")
-    let export: String = try run("export", store, "--model", model).output
-    #expect(export.contains(#""tags": "YWJj", "title": "new""#), "\(export)")
-    let parts = try #require(export.firstMatch(of: /"parts": "([^"]*)"/)).1
+    let export = try run("export", store, "--model", model).json() as? [String: Any]
+    let item = try #require((export?["objects"] as? [[String: Any]])?.first)
+    #expect(item["tags"] as? String == "YWJj" && item["title"] as? String == "new", "\(item)")
+    let parts = try #require(Data(base64Encoded: item["parts"] as? String ?? ""))
     let read = try NSKeyedUnarchiver.unarchivedObject(
-      ofClasses: [NSArray.self, NSString.self], from: try #require(Data(base64Encoded: String(parts))))
+      ofClasses: [NSArray.self, NSString.self], from: parts)
     #expect(read as? [String] == ["wheel"])
   }
 
