@@ -66,12 +66,7 @@ struct InvalidObjects {
         ? "Give the property a value expression in the mapping model, or a default value in the new model, or set it in a "
           + "migration policy."
         : "Give other values in the mapping model or in a migration policy.")
-    if objectCount == 1 {
-      let texts: Set<String> = Set(message.userInfo.keys)
-      return message.cocoaError(
-        first.code,
-        first.userInfo.filter { !texts.contains($0.key) }.merging([NSUnderlyingErrorKey: first]) { $1 })
-    }
+    if objectCount == 1 { return message.cocoaError(inPlaceOf: first, [NSUnderlyingErrorKey: first]) }
     return message.cocoaError(
       NSValidationMultipleErrorsError, [NSDetailedErrorsKey: kept, NSUnderlyingErrorKey: first])
   }

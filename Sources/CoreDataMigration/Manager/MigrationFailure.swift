@@ -209,10 +209,7 @@ func withMigrationErrors<Result>(of url: URL, _ body: () throws -> Result) throw
     guard let obstacle = FileObstacle(error) else { throw error }
     let message = ErrorMessage(
       "The store \(url.path) can't be migrated: \(obstacle.reason)", advice: obstacle.advice)
-    let texts: Set<String> = Set(message.userInfo.keys)
-    throw message.cocoaError(
-      error.code.rawValue,
-      error.userInfo.filter { !texts.contains($0.key) }.merging([NSFilePathErrorKey: url.path]) { $1 })
+    throw message.cocoaError(inPlaceOf: error, [NSFilePathErrorKey: url.path])
   }
 }
 
@@ -232,7 +229,6 @@ extension CocoaError {
     let message = ErrorMessage(
       [ErrorMessage.reason(of: self), reason].compactMap(\.self).joined(separator: " "),
       advice: ([own].compactMap(\.self) + advice).joined(separator: " "))
-    let texts: Set<String> = Set(message.userInfo.keys)
-    return message.cocoaError(code.rawValue, userInfo.filter { !texts.contains($0.key) })
+    return message.cocoaError(inPlaceOf: self)
   }
 }

@@ -41,6 +41,16 @@ package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
     CocoaError(CocoaError.Code(rawValue: code), userInfo: userInfo.merging(info) { _, given in given })
   }
 
+  /// The error with this message in place of its own texts. `info` replaces and adds entries.
+  package func cocoaError(inPlaceOf error: any Error, _ info: [String: Any] = [:]) -> CocoaError {
+    let error = error as NSError
+    let texts: Set<String> = [
+      NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey, NSLocalizedRecoverySuggestionErrorKey,
+    ]
+    let others: [String: Any] = error.userInfo.filter { !texts.contains($0.key) }
+    return cocoaError(error.code, others.merging(info) { _, given in given })
+  }
+
   /// The reason of a failure, without Foundation's "The operation could not be completed": the system's text
   /// if Foundation has none of its own.
   package static func reason(of error: any Error) -> String {
