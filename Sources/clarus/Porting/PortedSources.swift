@@ -171,12 +171,11 @@ struct PortedSources {
       add(wanting.map { ($0.target, $0.needs) }, to: manifest, inside: root, path: path)
     }
     for module in ambiguousModules {
-      let owner = targets.values.first {
-        module.first.standardizedFileURL.path.hasPrefix($0.target.folder.path + "/")
-      }
+      let manifest: PackageManifest? = known[module.first.deletingLastPathComponent()] ?? nil
       let isWritten: Bool =
-        owner.map { $0.needs.models || manifests[$0.manifest]?.has("CoreDataModelPlugin", $0.target) == true }
-        ?? false
+        manifest?.target(of: module.first).map { owner in
+          targets[owner.folder]?.needs.models == true || manifest?.has("CoreDataModelPlugin", owner) == true
+        } ?? false
       let file: URL = module.folder.appendingPathComponent(Porter.aliasFileName)
       if isWritten || FileManager.default.fileExists(atPath: file.path) { continue }
       changes.append(
