@@ -17,22 +17,18 @@ import GRDB
 /// a connection gets its lock only if there is no other one, needs no `-shm` file, and removes an empty log
 /// when it is closed.
 struct LogLeftovers {
-  private let url: URL
   private let file: String
   private let wasThere: Bool
 
-  /// To be made before the database is opened.
-  init(of url: URL) {
-    self.url = url
-    file = url.followingLinks.path
-    wasThere = Self.isThere(file + "-wal") || Self.isThere(file + "-shm")
+  /// `state`: from before the database is opened.
+  init(beside state: StoreFileState) {
+    file = state.path
+    wasThere = state.wal != nil || FileStamp(path: file + "-shm") != nil
   }
 
   /// Removes what was made since, if nobody has the database open. To be called without an open connection.
   func remove() {
-    guard !wasThere, Self.isThere(file), Self.isThere(file + "-wal") || Self.isThere(file + "-shm") else {
-      return
-    }
+    guard !wasThere, isThere(""), isThere("-wal") || isThere("-shm") else { return }
     var configuration = Configuration()
     configuration.busyMode = .immediateError
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
@@ -43,8 +39,5 @@ struct LogLeftovers {
     try? queue.close()
   }
 
-  private static func isThere(_ path: String) -> Bool {
-    var info = stat()
-    return lstat(path, &info) == 0
-  }
+  private func isThere(_ ending: String) -> Bool { FileStamp(path: file + ending) != nil }
 }

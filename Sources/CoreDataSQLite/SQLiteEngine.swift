@@ -109,7 +109,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
     if options.isReadOnly { return try openToRead(url, layout, options, configuration, .requested) }
     if !isWritable(url) { return try openToRead(url, layout, options, configuration, .permission) }
-    if let engine = try openToWrite(url, layout, options, configuration) { return engine }
+    if let engine = try openToWrite(state, layout, options, configuration) { return engine }
     HistoryWarning.readOnly(url)
     return try openToRead(url, layout, options, configuration, .history)
   }
@@ -134,9 +134,10 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   /// nil for a store that keeps persistent history although the program does not request it.
   private static func openToWrite(
-    _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
+    _ state: StoreFileState, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
   ) throws -> SQLiteEngine? {
-    let leftovers = LogLeftovers(of: url)
+    let url: URL = state.url
+    let leftovers = LogLeftovers(beside: state)
     return try SQLiteErrors.translating(url: url) {
       let queue: DatabaseQueue
       do {
