@@ -179,7 +179,7 @@ public struct MigrationPlan: CustomStringConvertible {
   ///   - verifies: whether to read the new store again before it takes the old one's place, and to compare
   ///     each value and relationship that the mapping models copy; costs about half of the migration again.
   ///   - original: a place for a copy of the store as it was; there must be nothing yet. After an error it is
-  ///     removed: then the store is as it was.
+  ///     removed if the store is as it was.
   ///   - progress: called with the numbers of objects that are done and of all; what it throws ends the
   ///     migration.
   ///
@@ -190,16 +190,17 @@ public struct MigrationPlan: CustomStringConvertible {
     progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
   ) throws {
     try withMigrationErrors(of: url) {
+      var migration: AutomaticMigration = migration
+      migration.verifiesValues = verifies
+      migration.note = progress
+      guard let original else { return try migration.run() }
       let version: String = try versionOfStore()
-      if let original { try keep(at: original) }
+      try keep(at: original)
       do {
-        var migration: AutomaticMigration = migration
-        migration.verifiesValues = verifies
-        migration.note = progress
         try migration.run()
       } catch {
         // A commit that has failed may be complete in the log: only a store that is as it was needs no copy.
-        if let original, FileObstacle(error) == .isLocked || (try? versionOfStore()) == version {
+        if FileObstacle(error) == .isLocked || (try? versionOfStore()) == version {
           StorePlace(original, migration.store.type, nil).remove()
         }
         throw error
