@@ -64,9 +64,12 @@ struct KnownModels {
 
   /// What plans and errors call a version: by its identifiers, or else by its file. The copy that a store
   /// carries has none: then that of the same version of the program.
-  func title(of model: NSManagedObjectModel) -> String {
-    let isOfNoFile: Bool = model.file == nil
-    return Self.title(isOfNoFile ? self.model(checksum: model.versionChecksum) ?? model : model)
+  func title(of model: NSManagedObjectModel) -> String { Self.title(model, among: versions) }
+
+  static func title(_ model: NSManagedObjectModel, among versions: [NSManagedObjectModel]) -> String {
+    if model.file != nil { return title(model) }
+    let hashes: [String: Data] = model.entityVersionHashesByName
+    return title(versions.first { $0.entityVersionHashesByName == hashes } ?? model)
   }
 
   static func title(_ model: NSManagedObjectModel) -> String {

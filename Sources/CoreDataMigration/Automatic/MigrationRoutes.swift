@@ -155,12 +155,7 @@ public final class MigrationRoutes {
     return [source] + versions.filter { seen.insert($0.entityVersionHashesByName).inserted } + [destination]
   }
 
-  /// The copy that a store carries has no file: then the name of the same version of the program.
-  private func name(_ model: NSManagedObjectModel) -> String {
-    if model.file != nil { return KnownModels.title(model) }
-    let hashes: [String: Data] = model.entityVersionHashesByName
-    return KnownModels.title(versions.first { $0.entityVersionHashesByName == hashes } ?? model)
-  }
+  private func name(_ model: NSManagedObjectModel) -> String { KnownModels.title(model, among: versions) }
 
   // MARK: Steps
 
