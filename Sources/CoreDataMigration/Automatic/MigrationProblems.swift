@@ -26,7 +26,9 @@ struct MigrationProblems {
   /// Of SQLite stores only: others keep no values in files, and would be read as wholes for numbers.
   func sentences() throws -> [String] {
     guard store.type == NSSQLiteStoreType else { return [] }
-    return try narrowedNumbers() + missingValues() + unreadableFiles()
+    let mappings: [PreparedMapping] =
+      step.isInferred ? [] : (step.mapping.entityMappings ?? []).compactMap(plain)
+    return try narrowedNumbers(mappings) + missingValues(mappings) + unreadableFiles()
   }
 
   /// An object is read with all its values, those that the mapping leaves out too.
@@ -39,10 +41,8 @@ struct MigrationProblems {
 
   /// Numbers that their new attribute does not take. Cost: a statement for each attribute that gets a
   /// narrower type, and none if there is none.
-  private func narrowedNumbers() throws -> [String] {
-    if step.isInferred { return [] }
-    let narrowings: [Narrowing] = (step.mapping.entityMappings ?? []).flatMap(narrowings)
-    return try narrowings.compactMap { narrowing in
+  private func narrowedNumbers(_ mappings: [PreparedMapping]) throws -> [String] {
+    try mappings.flatMap(narrowings).compactMap { narrowing -> String? in
       let bits: Int = Self.bits(narrowing.attribute.attributeType)
       let limit: Double = Double(sign: .plus, exponent: bits - 1, significand: 1)
       let entity: String = narrowing.source.name ?? ""
@@ -61,10 +61,9 @@ struct MigrationProblems {
 
   /// Values that the destination requires and not every object of the source has. Cost: a statement for each
   /// attribute that becomes required.
-  private func missingValues() throws -> [String] {
-    if step.isInferred { return [] }
-    return try (step.mapping.entityMappings ?? []).flatMap { mapping -> [String] in
-      guard let prepared = plain(mapping), let source = prepared.source else { return [] }
+  private func missingValues(_ mappings: [PreparedMapping]) throws -> [String] {
+    try mappings.flatMap { prepared -> [String] in
+      guard let source = prepared.source else { return [] }
       return try prepared.attributes.compactMap { value in
         guard !value.isElement, RequiredValues.isRequired(value.property), let key = value.key,
           let old = source.attributesByName[key], old.isOptional, !old.isTransient
@@ -91,10 +90,8 @@ struct MigrationProblems {
     return prepared
   }
 
-  private func narrowings(_ mapping: NSEntityMapping) -> [Narrowing] {
-    guard let prepared = plain(mapping), let source = prepared.source,
-      let destination = prepared.destination
-    else { return [] }
+  private func narrowings(_ prepared: PreparedMapping) -> [Narrowing] {
+    guard let source = prepared.source, let destination = prepared.destination else { return [] }
     return prepared.attributes.compactMap { value in
       guard let key = value.key, let old = source.attributesByName[key],
         let new = value.property as? NSAttributeDescription,
