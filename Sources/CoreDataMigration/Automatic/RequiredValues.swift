@@ -33,13 +33,12 @@ struct RequiredValues {
   /// Of an inferred step there are none: inference refuses what has no value, or the plan has a condition.
   static func gaps(in step: MigrationStep) -> [Gap] {
     if step.isInferred { return [] }
-    let mappings: [NSEntityMapping] = step.mapping.entityMappings ?? []
-    return mappings.flatMap { mapping -> [Gap] in
+    return (step.mapping.entityMappings ?? []).flatMap { mapping -> [Gap] in
       guard mapping.mappingType != .removeEntityMappingType, mapping.sourceEntityName != nil,
         let entity = mapping.destinationEntityName.flatMap({ step.destination.entitiesByName[$0] })
       else { return [] }
       return entity.propertiesByName.sorted { $0.key < $1.key }.compactMap { name, property in
-        guard isRequired(property), !hasValue(property, mapping, mappings) else { return nil }
+        guard isRequired(property), !hasValue(property, mapping, in: step) else { return nil }
         return Gap(
           mapping: mapping, entity: entity.name ?? "", property: name,
           isRelationship: property is NSRelationshipDescription)
@@ -63,15 +62,19 @@ struct RequiredValues {
   }
 
   private static func hasValue(
-    _ property: NSPropertyDescription, _ mapping: NSEntityMapping, _ all: [NSEntityMapping]
+    _ property: NSPropertyDescription, _ mapping: NSEntityMapping, in step: MigrationStep
   ) -> Bool {
     guard let relationship = property as? NSRelationshipDescription else {
       return gives(mapping.attributeMappings, property.name)
     }
     if gives(mapping.relationshipMappings, relationship.name) { return true }
-    // Setting one side sets the other one.
-    guard let inverse = relationship.inverseRelationship?.name else { return false }
-    return all.contains { gives($0.relationshipMappings, inverse) }
+    // Setting one side sets the other one. Other entities may have relationships of the same name.
+    guard let inverse = relationship.inverseRelationship?.name, let owner = relationship.destinationEntity
+    else { return false }
+    return (step.mapping.entityMappings ?? []).contains { mapping in
+      let entity = mapping.destinationEntityName.flatMap { step.destination.entitiesByName[$0] }
+      return entity?.isKindOf(entity: owner) == true && gives(mapping.relationshipMappings, inverse)
+    }
   }
 
   private static func gives(_ mappings: [NSPropertyMapping]?, _ name: String) -> Bool {
