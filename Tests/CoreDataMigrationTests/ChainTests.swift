@@ -21,28 +21,11 @@ struct ChainTests {
     coded { $0.entitiesByName["Person"]!.properties.append(World.attribute(name, .stringAttributeType)) }
   }
 
-  /// Which gives each person its name as code, compiled, beside the models.
-  private static func writeMapping(
-    from source: NSManagedObjectModel, to destination: NSManagedObjectModel, in folder: TemporaryFolder,
-    _ name: String = "Coding"
-  ) throws {
-    let mapping: NSMappingModel = try .inferredMappingModel(
-      forSourceModel: source, destinationModel: Versions.first { _ in })
-    let person = try #require(mapping.entityMappings?.first { $0.sourceEntityName == "Person" })
-    person.destinationEntityVersionHash = destination.entityVersionHashesByName["Person"]
-    person.mappingType = .transformEntityMappingType
-    let code = NSPropertyMapping()
-    code.name = "code"
-    code.valueExpression = NSExpression(format: "$source.name")
-    person.attributeMappings?.append(code)
-    try mapping.archivedData().write(to: folder.file("\(name).cdm"))
-  }
-
   @Test("a mapping model to the next version, then an inferred one", arguments: kinds)
   func twoSteps(_ kind: StoreKind) throws {
     let folder = try TemporaryFolder()
     let program = try SourceModel.write([Versions.first(), Self.coded(), Self.noted("note")], in: folder)
-    try Self.writeMapping(from: Versions.first(), to: Self.coded(), in: folder)
+    try Versions.writeCoding(from: Versions.first(), to: Self.coded(), in: folder)
     let url: URL = try Versions.makeStore(kind, in: folder, people: 7)
     let before: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
 
@@ -72,7 +55,7 @@ struct ChainTests {
     }
     let program = try SourceModel.write(
       [Versions.first(), long, Self.noted("aside"), Self.coded(), Self.noted("note")], in: folder)
-    try Self.writeMapping(from: Versions.first(), to: Self.coded(), in: folder)
+    try Versions.writeCoding(from: Versions.first(), to: Self.coded(), in: folder)
     let url: URL = try Versions.makeStore(.sqlite, in: folder)
     let plan = try MigrationPlan(forStoreAt: url, to: program)
     #expect(plan.steps.map(\.destination) == ["Shop 4", "Shop 5"])
@@ -98,7 +81,7 @@ struct ChainTests {
   func withoutInference() throws {
     let folder = try TemporaryFolder()
     let program = try SourceModel.write([Versions.first(), Self.coded(), Self.noted("note")], in: folder)
-    try Self.writeMapping(from: Versions.first(), to: Self.coded(), in: folder)
+    try Versions.writeCoding(from: Versions.first(), to: Self.coded(), in: folder)
     let url: URL = try Versions.makeStore(.sqlite, in: folder)
     let options: [AnyHashable: Any] = [NSMigratePersistentStoresAutomaticallyOption: true]
     let error = errorThrown { try Versions.using(program, .sqlite, url, options) { _ in } }
@@ -156,16 +139,8 @@ struct ChainTests {
     }
     let last: NSManagedObjectModel = coded { gap.destination($0) }
     for (name, source) in [("A", lacking)] + (keeps ? [("B", whole)] : []) {
-      let mapping: NSMappingModel = try .inferredMappingModel(
-        forSourceModel: source, destinationModel: Versions.first { gap.destination($0) })
-      let person = try #require(mapping.entityMappings?.first { $0.sourceEntityName == "Person" })
-      person.destinationEntityVersionHash = last.entityVersionHashesByName["Person"]
-      person.mappingType = .transformEntityMappingType
-      let code = NSPropertyMapping()
-      code.name = "code"
-      code.valueExpression = NSExpression(format: "$source.name")
-      person.attributeMappings?.append(code)
-      try mapping.archivedData().write(to: folder.file("\(name).cdm"))
+      try Versions.writeCoding(
+        name, from: source, to: last, uncoded: Versions.first { gap.destination($0) }, in: folder)
     }
     return try SourceModel.write([Versions.first(), lacking, whole, last], in: folder)
   }
@@ -206,7 +181,7 @@ struct ChainTests {
       $0.entitiesByName["Person"]!.properties.removeAll { $0.name == "age" }
     }
     let program = try SourceModel.write([Versions.first(), Self.coded(), ageless, aged], in: folder)
-    try Self.writeMapping(from: Versions.first(), to: Self.coded(), in: folder)
+    try Versions.writeCoding(from: Versions.first(), to: Self.coded(), in: folder)
     let url: URL = try Versions.makeStore(.sqlite, in: folder)
     let error = errorThrown { _ = try MigrationPlan(forStoreAt: url, to: program) }
     #expect(error?.code == NSInferredMappingModelError)
@@ -219,7 +194,7 @@ struct ChainTests {
   func lossInTheChain() throws {
     let folder = try TemporaryFolder()
     let program = try SourceModel.write([Versions.first(), Self.coded(), Self.noted("note")], in: folder)
-    try Self.writeMapping(from: Versions.first(), to: Self.coded(), in: folder)
+    try Versions.writeCoding(from: Versions.first(), to: Self.coded(), in: folder)
     let mapping: NSMappingModel = try .load(contentsOf: folder.file("Coding.cdm"))
     mapping.entityMappingsByName["IEM_Copy_Person"]?.attributeMappings?.removeAll { $0.name == "age" }
     try mapping.archivedData().write(to: folder.file("Coding.cdm"))

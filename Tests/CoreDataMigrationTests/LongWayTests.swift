@@ -34,16 +34,8 @@ struct LongWayTests {
 
   /// From version 2 to 3: each person's name becomes its code.
   private static func writeMapping(in folder: TemporaryFolder) throws {
-    let mapping: NSMappingModel = try .inferredMappingModel(
-      forSourceModel: version(code: false), destinationModel: version(code: false))
-    let person = try #require(mapping.entityMappings?.first { $0.sourceEntityName == "Person" })
-    person.destinationEntityVersionHash = version().entityVersionHashesByName["Person"]
-    person.mappingType = .transformEntityMappingType
-    let code = NSPropertyMapping()
-    code.name = "code"
-    code.valueExpression = NSExpression(format: "$source.name")
-    person.attributeMappings?.append(code)
-    try mapping.archivedData().write(to: folder.file("Coding.cdm"))
+    try Versions.writeCoding(
+      from: version(code: false), to: version(), uncoded: version(code: false), in: folder)
   }
 
   @Test("inferred steps lead to a mapping model and away from it, and nothing is lost", arguments: kinds)

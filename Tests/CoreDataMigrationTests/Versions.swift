@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import StackSupport
 import TestSupport
+import Testing
 
 /// Two versions of a small model, and stores of the first one.
 enum Versions {
@@ -39,6 +40,24 @@ enum Versions {
       pet.name = "Animal"
       pet.renamingIdentifier = "Pet"
     }
+  }
+
+  /// Writes a compiled mapping model beside the models: it gives each person its name as the `code` that
+  /// `destination` requires. `uncoded` is the same version without it, to which everything can be inferred.
+  static func writeCoding(
+    _ name: String = "Coding", from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+    uncoded: NSManagedObjectModel = Versions.first(), in folder: TemporaryFolder
+  ) throws {
+    let mapping: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: source, destinationModel: uncoded)
+    let person = try #require(mapping.entityMappings?.first { $0.sourceEntityName == "Person" })
+    person.destinationEntityVersionHash = destination.entityVersionHashesByName["Person"]
+    person.mappingType = .transformEntityMappingType
+    let code = NSPropertyMapping()
+    code.name = "code"
+    code.valueExpression = NSExpression(format: "$source.name")
+    person.attributeMappings?.append(code)
+    try mapping.archivedData().write(to: folder.file("\(name).cdm"))
   }
 
   /// A closed store of the first version with `count` people, every second with a photo.
