@@ -8,28 +8,17 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    try write("1", #"<attribute name="title" attributeType="String"/>"# + Self.rank)
-    try write(
+    try folder.writeShop("1", #"<attribute name="title" attributeType="String"/>"# + Self.rank)
+    try folder.writeShop(
       "2",
       #"<attribute name="name" attributeType="String" elementID="title"/>"#
         + #"<attribute name="note" optional="YES" attributeType="String"/>"#)
-    try write("3", #"<attribute name="title" attributeType="Integer 16" optional="YES"/>"#)
+    try folder.writeShop("3", #"<attribute name="title" attributeType="Integer 16" optional="YES"/>"#)
   }
 
   private static let rank: String = #"<attribute name="rank" optional="YES" attributeType="Integer 16"/>"#
 
   private func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
-
-  private func write(_ version: String, _ attributes: String) throws {
-    let model: String = path("Shop.xcdatamodeld/\(version).xcdatamodel")
-    try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
-    try """
-    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-      <entity name="Item" representedClassName="ShopItem" syncable="YES">\(attributes)</entity>
-    </model>
-    """.write(toFile: model + "/contents", atomically: true, encoding: .utf8)
-  }
 
   /// A store of the first version with two objects.
   private func makeStore() throws -> String {
@@ -118,9 +107,9 @@ import Testing
   @Test func `a mapping model for another version of the store is refused with the version that it is for`()
     throws
   {
-    try write("1", Self.rank)
-    try write("2", Self.rank + #"<attribute name="sku" attributeType="String"/>"#)
-    try write(
+    try folder.writeShop("1", Self.rank)
+    try folder.writeShop("2", Self.rank + #"<attribute name="sku" attributeType="String"/>"#)
+    try folder.writeShop(
       "3",
       Self.rank + #"<attribute name="sku" attributeType="String"/>"#
         + #"<attribute name="note" optional="YES" attributeType="String"/>"#)
@@ -159,9 +148,9 @@ import Testing
 
   @Test("model squash makes a mapping model over several versions, which a migration then finds")
   func squash() throws {
-    try write(
+    try folder.writeShop(
       "2", #"<attribute name="name" attributeType="String" elementID="title"/>"# + Self.rank)
-    try write(
+    try folder.writeShop(
       "3", #"<attribute name="label" attributeType="String" elementID="name"/>"# + Self.rank)
     let store: String = try makeStore()
     let run = try CommandLineRun(["model", "squash", path("Shop.xcdatamodeld"), "--output", path("Shop.cdm")])
@@ -197,7 +186,8 @@ import Testing
     let fetch = try CommandLineRun(["fetch", path("Out.sqlite"), "Item", "--columns", "title,rank"])
     #expect(fetch.output.contains("axe"), "\(fetch.output)\(fetch.errors)")
     // A version with the same tables: nothing but the user can tell.
-    try write("4", #"<attribute name="title" attributeType="String" defaultValueString="x"/>"# + Self.rank)
+    try folder.writeShop(
+      "4", #"<attribute name="title" attributeType="String" defaultValueString="x"/>"# + Self.rank)
     let ambiguous = try CommandLineRun(["check", store, "--repair", path("Two.sqlite")] + model)
     #expect(ambiguous.status == 1)
     #expect(

@@ -8,19 +8,6 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Writes a version of a package with one entity `Item`.
-  private func write(_ version: String, _ attributes: String) throws {
-    let model: URL = folder.url.appendingPathComponent("Shop.xcdatamodeld/\(version).xcdatamodel")
-    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
-    let text: String = """
-      <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-        <entity name="Item" representedClassName="Item" syncable="YES">\(attributes)</entity>
-      </model>
-      """
-    try Data(text.utf8).write(to: model.appendingPathComponent("contents"))
-  }
-
   private func run(_ from: String, _ to: String, _ more: String...) throws -> CommandLineRun {
     let package: String = folder.url.appendingPathComponent("Shop.xcdatamodeld").path
     return try CommandLineRun(["model", "diff", package, "--from", from, "--to", to] + more)
@@ -32,15 +19,15 @@ import Testing
 
   @Test func `equal models`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
-    try write("1", Self.rank)
+    try folder.writeShop("1", Self.rank)
     let run: CommandLineRun = try run("1", "1")
     #expect((run.output, run.errors, run.status) == ("The models are equal.\n", "", 0))
   }
 
   @Test func `changes are told with what is inferred`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
-    try write("1", Self.rank)
-    try write("2", Self.wide)
+    try folder.writeShop("1", Self.rank)
+    try folder.writeShop("2", Self.wide)
     let run: CommandLineRun = try run("1", "2")
     #expect(
       run.output == """
@@ -54,8 +41,8 @@ import Testing
 
   @Test func `refusals say what to do`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
-    try write("1", Self.wide)
-    try write("2", Self.rank + Self.title)
+    try folder.writeShop("1", Self.wide)
+    try folder.writeShop("2", Self.rank + Self.title)
     let run: CommandLineRun = try run("1", "2", "--json")
     let root = try #require(try run.json() as? [String: Any])
     #expect(root["inferable"] as? Bool == false)
@@ -70,8 +57,8 @@ import Testing
 
   @Test func `changes that no store depends on need no migration`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
-    try write("1", Self.rank)
-    try write(
+    try folder.writeShop("1", Self.rank)
+    try folder.writeShop(
       "2", Self.rank.replacingOccurrences(of: "Integer 16\"", with: "Integer 16\" defaultValueString=\"7\""))
     let run: CommandLineRun = try run("1", "2")
     #expect(
@@ -83,7 +70,7 @@ import Testing
 
   @Test func `an unknown version and a single model are named`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
-    try write("1", Self.rank)
+    try folder.writeShop("1", Self.rank)
     let unknown: CommandLineRun = try run("1", "9")
     #expect(unknown.status == 2)
     #expect(unknown.errors.contains("--to: ") && unknown.errors.contains("There is no version \"9\""))

@@ -59,21 +59,13 @@ struct ModelMappingTests {
   }
 
   @Test func `what is required and has no value is written without one, and named`() throws {
-    func write(_ version: String, _ attributes: String) throws -> String {
-      let model: URL = folder.file("Shop.xcdatamodeld/\(version).xcdatamodel")
-      try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
-      try """
-      <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-        <entity name="Item" representedClassName="ShopItem" syncable="YES">\(attributes)</entity>
-      </model>
-      """.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
-      return model.path
-    }
-    let old = try write("1", #"<attribute name="title" optional="YES" attributeType="String"/>"#)
-    let new = try write(
+    let old: String = try folder.writeShop(
+      "1", #"<attribute name="title" optional="YES" attributeType="String"/>"#
+    ).path
+    let new: String = try folder.writeShop(
       "2",
-      #"<attribute name="title" attributeType="String"/><attribute name="sku" attributeType="String"/>"#)
+      #"<attribute name="title" attributeType="String"/><attribute name="sku" attributeType="String"/>"#
+    ).path
     for name in ["A.xcmappingmodel", "A.cdm"] {
       let output: String = folder.file(name).path
       let run = try mapping(old, new, "--output", output)
@@ -88,7 +80,7 @@ struct ModelMappingTests {
     }
     let source = try String(contentsOf: folder.file("A.xcmappingmodel/xcmapping.xml"), encoding: .utf8)
     #expect(source.contains(">sku<"))
-    let other = try write("3", #"<attribute name="title" attributeType="Date"/>"#)
+    let other: String = try folder.writeShop("3", #"<attribute name="title" attributeType="Date"/>"#).path
     let refused = try mapping(old, other, "--output", folder.file("B.cdm").path)
     #expect(refused.status == 1 && refused.errors.contains("Item.title is String"), "\(refused)")
   }
