@@ -107,10 +107,8 @@ extension SQLiteEngine {
   }
 
   private func damageProblem(ofTree tree: String) -> StoreProblem {
-    // An entity's name may be a prefix of another's.
-    let owners: [String] = layout.entities.map(\.name).filter { RTree.isTree(tree, of: $0) }
-    return StoreProblem(
-      .index, entity: owners.max { $0.count < $1.count },
+    StoreProblem(
+      .index, entity: RTree.owner(of: tree, in: layout)?.name,
       "The R-tree index \(tree) is damaged: fetches that search it fail, and so do saves. The rows are whole; a repair makes "
         + "the index anew.")
   }

@@ -18,6 +18,14 @@ package struct RTree: Sendable {
     DatabaseNames.fold(name).hasPrefix(DatabaseNames.fold(AppleNames.rTree("", of: entity)))
   }
 
+  /// The entity of a layout that a tree of this name belongs to, of those that fit: an entity's name may be a
+  /// prefix of another's.
+  package static func owner(
+    of name: String, in layout: ModelLayout, where isFit: (EntityLayout) -> Bool = { _ in true }
+  ) -> EntityLayout? {
+    layout.entities.filter { isTree(name, of: $0.name) && isFit($0) }.max { $0.name.count < $1.name.count }
+  }
+
   /// What the triggers of a tree in a database watch. The name of a tree does not tell it: the same name may
   /// belong to an index of another entity.
   package struct Watch: Sendable {
@@ -76,21 +84,15 @@ package struct RTree: Sendable {
   package init?(
     _ tree: ExistingDatabase.Table, schema: StoreSchema, database: ExistingDatabase, watch: Watch? = nil
   ) {
-    func isWatched(_ entity: EntityLayout, _ position: Int) -> Bool {
+    func isWatched(_ entity: EntityLayout) -> Bool {
+      guard let position = schema.tablePosition[entity.index] else { return false }
       guard let watch else { return true }
       guard DatabaseNames.fold(watch.table) == DatabaseNames.fold(schema.tables[position].name) else {
         return false
       }
       return watch.numbers.map { $0.isSuperset(of: entity.family.map { schema.entityNumbers[$0] }) } ?? true
     }
-    let owners: [EntityLayout] = schema.layout.entities.filter { entity in
-      guard let position = schema.tablePosition[entity.index], Self.isTree(tree.name, of: entity.name) else {
-        return false
-      }
-      return isWatched(entity, position)
-    }
-    // An entity's name may be a prefix of another's.
-    guard let owner = owners.max(by: { $0.name.count < $1.name.count }),
+    guard let owner = Self.owner(of: tree.name, in: schema.layout, where: isWatched),
       let position = schema.tablePosition[owner.index], let key = tree.columns.first,
       DatabaseNames.fold(key) == schema.tables[position].key
     else { return nil }
