@@ -58,7 +58,7 @@ struct CommandLineRun {
 
 /// What a folder holds, to the byte.
 struct FolderState: Equatable {
-  private var contents: [String: Data] = [:]
+  private(set) var contents: [String: Data] = [:]
   private var modified: [String: Date] = [:]
 
   init(_ folder: URL) throws {

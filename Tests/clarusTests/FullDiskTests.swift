@@ -67,14 +67,6 @@ struct FullDiskTests {
     (FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []).sorted()
   }
 
-  /// All files of a folder, byte for byte.
-  private static func bytes(_ folder: URL) -> [String: Data?] {
-    Dictionary(
-      names(folder).map {
-        ($0, try? Data(contentsOf: folder.appendingPathComponent($0)))
-      }, uniquingKeysWith: { first, _ in first })
-  }
-
   /// Everything in a store of the folder, as text.
   private static func contents(_ store: String, _ folder: URL) throws -> String {
     let run = try CommandLineRun([
@@ -130,7 +122,7 @@ struct FullDiskTests {
     lazy var former: Result<String, any Error> = Result {
       try Self.contents(work.arguments[1], Self.template.get())
     }
-    let before: [String: Data?] = Self.bytes(try Self.template.get())
+    let before: [String: Data] = try FolderState(Self.template.get()).contents
     var refused: Int = 0
     for point in Self.points(work, of: whole.calls) {
       let folder: URL = try Self.copied()
@@ -159,7 +151,7 @@ struct FullDiskTests {
         let again = try Self.run(work, in: folder, 0, more: ["--dry-run"])
         #expect(again.run.status == 0, "\(place): \(again.run.errors)")
       }
-      let after: [String: Data?] = Self.bytes(folder)
+      let after: [String: Data] = try FolderState(folder).contents
       if after == before { continue }
       // Other bytes may be the same contents, or all that was to be brought in.
       #expect(work.made == nil, "\(place): \(after.keys.sorted())")
