@@ -37,10 +37,5 @@ struct StructureMatch {
 
   private var url: URL { URL(fileURLWithPath: path) }
 
-  private var options: StoreOpeningOptions {
-    var options = StoreOpeningOptions(isReadOnly: true)
-    options.salvages = salvages
-    options.timeoutInSeconds = OpenStore.busyTimeoutInSeconds
-    return options
-  }
+  private var options: StoreOpeningOptions { OpenStore.readingOptions(salvages: salvages) }
 }

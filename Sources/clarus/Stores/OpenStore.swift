@@ -52,10 +52,14 @@ struct OpenStore {
   static func inspect(_ path: String, _ kind: any StoreEngineKind, salvages: Bool = false) throws
     -> StoreInspection
   {
+    try kind.inspect(URL(fileURLWithPath: path), options: readingOptions(salvages: salvages))
+  }
+
+  static func readingOptions(salvages: Bool) -> StoreOpeningOptions {
     var options = StoreOpeningOptions(isReadOnly: true)
     options.salvages = salvages
     options.timeoutInSeconds = busyTimeoutInSeconds
-    return try kind.inspect(URL(fileURLWithPath: path), options: options)
+    return options
   }
 
   /// The entity of that name, or a failure that lists the entities.
@@ -72,13 +76,11 @@ struct OpenStore {
   /// `listsFiles`: the command lists files that it may not read; otherwise a warning does.
   func open(readsMissingFilesAsNil: Bool = true, listsFiles: Bool = false) throws -> any StoreEngine {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
-    var options = StoreOpeningOptions(isReadOnly: true)
+    var options: StoreOpeningOptions = Self.readingOptions(salvages: salvages)
     options.createsIfMissing = false
-    options.timeoutInSeconds = Self.busyTimeoutInSeconds
     options.readsMissingFilesAsNil = readsMissingFilesAsNil
     options.warnsOfForbiddenFiles = !listsFiles
     options.entityNames = model.entityNames
-    options.salvages = salvages
     // The model was checked when it was chosen.
     options.checksModel = false
     do {
