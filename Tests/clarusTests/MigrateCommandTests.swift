@@ -74,9 +74,15 @@ import Testing
     let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
     let run: CommandLineRun = try migrate(store, "3")
     #expect(run.status == 1)
-    #expect(run.errors.contains("Item.title"), "\(run.errors)")
+    #expect(run.errors.contains("Item.title") && run.errors.contains(store), "\(run.errors)")
     // The command has no class of any program, so that it says nothing of them.
     #expect(!run.errors.contains("class"), "\(run.errors)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+    try folder.writeShop("4", "", entity: "Customer")
+    let strange: CommandLineRun = try migrate(store, "4")
+    #expect(
+      strange.status == 1 && strange.errors.contains("none of the entities")
+        && strange.errors.contains(store), "\(strange.errors)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
     let missing: CommandLineRun = try migrate(path("None.sqlite"), "2")
     #expect(missing.status == 1)

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 
 extension TemporaryFolder {
-  /// Writes a version of the package `Shop.xcdatamodeld` with one entity `Item`. Returns its place.
+  /// Writes a version of the package `Shop.xcdatamodeld` with one entity. Returns its place.
   @discardableResult
-  func writeShop(_ version: String, _ attributes: String) throws -> URL {
+  func writeShop(_ version: String, _ attributes: String, entity: String = "Item") throws -> URL {
     let model: URL = file("Shop.xcdatamodeld/\(version).xcdatamodel")
     try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
     try """
     <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
     <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-      <entity name="Item" representedClassName="ShopItem" syncable="YES">\(attributes)</entity>
+      <entity name="\(entity)" representedClassName="Shop\(entity)" syncable="YES">\(attributes)</entity>
     </model>
     """.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
     return model

@@ -99,7 +99,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   override var type: String { Self.kind.type }
   override var uuid: String { loaded.withLock { $0 }?.identifier ?? "" }
   override var isReadOnly: Bool { engine.isReadOnly }
-  override var readOnlyReason: ReadOnlyReason? { engine.readOnlyReason }
+  package override var readOnlyReason: ReadOnlyReason? { engine.readOnlyReason }
   override var hasUnsavedMetadata: Bool { engine.hasUnsavedMetadata }
   override var rowFreshness: RowFreshness { engine.rowFreshness }
 

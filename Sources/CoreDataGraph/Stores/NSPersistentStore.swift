@@ -219,7 +219,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// A state of the store that contexts can read while others write; nil if it keeps none.
   func snapshot() throws -> (any StoreOperations)? { nil }
   /// The reason why the store can't be written, if it is known.
-  var readOnlyReason: ReadOnlyReason? { isReadOnly ? .requested : nil }
+  package var readOnlyReason: ReadOnlyReason? { isReadOnly ? .requested : nil }
   /// Whether metadata was set that no save has written yet.
   var hasUnsavedMetadata: Bool { false }
   /// How rows are cached between contexts.

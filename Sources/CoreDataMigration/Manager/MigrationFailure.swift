@@ -201,14 +201,24 @@ enum FileObstacle {
 
 /// Runs `body`; its migration failures, and those of stores and contexts, reach the caller as `CocoaError`s.
 /// Those of a file that is locked, and of a full disk, name the store, and not the file of a hidden folder or
-/// a statement.
+/// a statement. What can't be inferred has the store's name before its own, of entities and properties.
 func withMigrationErrors<Result>(of url: URL, _ body: () throws -> Result) throws -> Result {
   do {
     return try withMigrationErrors(body)
   } catch let error as CocoaError {
-    guard let obstacle = FileObstacle(error) else { throw error }
-    let message = ErrorMessage(
-      "The store \(url.path) can't be migrated: \(obstacle.reason)", advice: obstacle.advice)
+    let message: ErrorMessage
+    if let obstacle = FileObstacle(error) {
+      message = ErrorMessage(
+        "The store \(url.path) can't be migrated: \(obstacle.reason)", advice: obstacle.advice)
+    } else {
+      let reason: String = ErrorMessage.reason(of: error)
+      guard error.code.rawValue == NSInferredMappingModelError, !reason.contains(url.path) else {
+        throw error
+      }
+      message = ErrorMessage(
+        "The store \(url.path) can't be migrated. \(reason)",
+        advice: (error as NSError).localizedRecoverySuggestion)
+    }
     throw message.cocoaError(inPlaceOf: error, [NSFilePathErrorKey: url.path])
   }
 }

@@ -133,10 +133,8 @@ struct ImportCommand: ParsableCommand {
         RehearsesSavesOption: dryRun && !create,
       ])
     defer { try? coordinator.remove(store) }
-    if store.isReadOnly {
-      throw CommandFailure(
-        "\(options.store): The store can't be written: it keeps persistent history, or its permissions forbid it."
-      )
+    if let reason = store.readOnlyReason {
+      throw CommandFailure("\(options.store): The store can't be written: \(reason.text). \(reason.advice)")
     }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
