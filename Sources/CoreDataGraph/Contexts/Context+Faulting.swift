@@ -186,10 +186,9 @@ extension NSManagedObjectContext {
     }
     let (changes, time) = (store.changes, ContinuousClock.now)
     let rows: RowBatch = try store.rows(of: batch.layout, keys: page + ahead, for: self)
-    if let relationship = batch.relationship, !ahead.isEmpty || readAhead.asker != nil {
-      relationship.rows = HeldRows(rows, changes: changes, time: time)
-    } else if readAhead.asker != nil {
-      readAhead.hold(HeldRows(rows, changes: changes, time: time))
+    if !ahead.isEmpty || readAhead.asker != nil {
+      let held = HeldRows(rows, of: store, changes: changes, time: time)
+      if let relationship = batch.relationship { relationship.rows = held } else { readAhead.hold(held) }
     }
     // Those read ahead get their rows when they fire: the newest ones then.
     let own: Set<Int64> = ahead.isEmpty ? [] : Set(page)

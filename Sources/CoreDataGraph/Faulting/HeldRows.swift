@@ -8,16 +8,16 @@ import Foundation
 /// contexts that are pinned to an earlier state) they are filled from here, as long as the store has not
 /// changed.
 struct HeldRows {
-  private var slabs: [RowSlab] = []
+  private let store: NSPersistentStore
+  private let slabs: [RowSlab]
   /// Key → place of the slab << 32 | position.
   private var places = Int64HashMap()
-  private var changes: Int = 0
-  private var time: ContinuousClock.Instant = .now
-
-  init() {}
+  private let changes: Int
+  private let time: ContinuousClock.Instant
 
   /// `changes`: the store's number of changes, and `time` the time, before the rows were read.
-  init(_ rows: RowBatch, changes: Int, time: ContinuousClock.Instant) {
+  init(_ rows: RowBatch, of store: NSPersistentStore, changes: Int, time: ContinuousClock.Instant) {
+    self.store = store
     slabs = rows.slabs
     self.changes = changes
     self.time = time
@@ -30,13 +30,19 @@ struct HeldRows {
     }
   }
 
-  /// The row with a key, if it may still be used: `age` as in `NSManagedObjectContext.stalenessInterval`.
-  func row(_ key: Int64, of store: NSPersistentStore, age: TimeInterval) -> RowRef? {
-    guard let place = places.find(key), store.changes == changes, isYoung(age) else { return nil }
-    return slabs[Int(place >> 32)].row(Int(place & 0xFFFF_FFFF))
+  /// The row of an object, if it may still be used: `age` as in `NSManagedObjectContext.stalenessInterval`.
+  func row(of object: NSManagedObject, in store: NSPersistentStore, age: TimeInterval) -> RowRef? {
+    // Objects of several stores and hierarchies have the same keys.
+    guard store === self.store, let place = places.find(object.key), store.changes == changes,
+      Self.isYoung(time, age)
+    else { return nil }
+    let row: RowRef = slabs[Int(place >> 32)].row(Int(place & 0xFFFF_FFFF))
+    let root: Int = store.runtime.entities[row.entity].layout.rootIndex
+    return root == object.runtime.layout.rootIndex ? row : nil
   }
 
-  private func isYoung(_ age: TimeInterval) -> Bool {
+  /// Whether what was read at a time may still be used.
+  static func isYoung(_ time: ContinuousClock.Instant, _ age: TimeInterval) -> Bool {
     age < 0 || (age > 0 && time >= .now - .seconds(min(age, 1e9)))
   }
 

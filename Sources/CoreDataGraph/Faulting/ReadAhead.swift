@@ -11,7 +11,7 @@ struct ReadAhead {
 
   private var batches: [Place: RelationshipBatch] = [:]
   /// The page of faults that was loaded last for a context below, whose objects are not registered here.
-  private var page = HeldRows()
+  private var page: HeldRows?
   /// The context below that is reading from this one, if one is.
   var asker: NSManagedObjectContext?
   /// The relationships whose faults were explained.
@@ -44,24 +44,16 @@ struct ReadAhead {
 
   /// A row that was read ahead.
   func row(of object: NSManagedObject, in store: NSPersistentStore, age: TimeInterval) -> RowRef? {
-    let root: Int = object.runtime.layout.rootIndex
-    for batch in batches.values where batch.store === store {
-      if let row = batch.rows.row(object.key, of: store, age: age),
-        store.runtime.entities[row.entity].layout.rootIndex == root
-      {
-        return row
-      }
+    for batch in batches.values {
+      if let row = batch.rows?.row(of: object, in: store, age: age) { return row }
     }
-    guard let row = page.row(object.key, of: store, age: age),
-      store.runtime.entities[row.entity].layout.rootIndex == root
-    else { return nil }
-    return row
+    return page?.row(of: object, in: store, age: age)
   }
 
   /// Whether the rows of a slab were read ahead: their objects are about to be used, and need not exist yet.
   func contains(_ slab: RowSlab?) -> Bool {
     guard let slab else { return false }
-    return page.contains(slab) || batches.values.contains { $0.rows.contains(slab) }
+    return page?.contains(slab) == true || batches.values.contains { $0.rows?.contains(slab) == true }
   }
 
   mutating func hold(_ page: HeldRows) { self.page = page }
@@ -69,7 +61,7 @@ struct ReadAhead {
   /// Called when what was read may be outdated, or is not needed any more.
   mutating func removeAll() {
     if !batches.isEmpty { (batches, last) = ([:], nil) }
-    page = HeldRows()
+    page = nil
   }
 }
 

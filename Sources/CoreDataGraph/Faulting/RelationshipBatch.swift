@@ -26,7 +26,7 @@ final class RelationshipBatch: FaultBatch {
   var relationshipFaults: Int = 0
   var rowFaults: Int = 0
   /// The rows of targets or members that were read ahead last.
-  var rows = HeldRows()
+  var rows: HeldRows?
   /// The keys that were read ahead since the store last changed: what was not found is not asked for again.
   private var asked: (keys: Set<Int64>, changes: Int) = ([], 0)
 
@@ -67,8 +67,7 @@ final class RelationshipBatch: FaultBatch {
   /// The members of an owner that were read ahead, once.
   func takeMembers(of owner: Int64, age: TimeInterval) -> [RowID]? {
     guard let found = members.removeValue(forKey: owner) else { return nil }
-    let isYoung: Bool = age < 0 || time >= .now - .seconds(min(age, 1e9))
-    if store.changes == changes, isYoung { return found }
+    if store.changes == changes, HeldRows.isYoung(time, age) { return found }
     members = [:]
     return nil
   }
