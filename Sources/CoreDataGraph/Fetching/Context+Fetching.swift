@@ -196,7 +196,7 @@ extension NSManagedObjectContext {
 
   // MARK: Casting
 
-  final func cast<T>(_ values: [some Any], to _: T.Type = T.self) throws -> [T] {
+  final func cast<T>(_ values: [some Any]) throws -> [T] {
     try values.map { value in
       guard let value = value as? T else {
         throw GraphError.unsupported(

@@ -125,27 +125,37 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
     context.tally.isCancelled = { progress?.isCancelled == true }
     defer { context.tally.isCancelled = nil }
     do {
-      guard request.resultType == .managedObjectResultType, request.fetchBatchSize == 0,
-        request.includesPropertyValues, request.propertiesToGroupBy?.isEmpty ?? true,
-        request.havingPredicate == nil
-      else { return try fill(request) }
+      let parameters = FetchParameters(request)
+      guard hasSteps(parameters) else { return try fill(request) }
       try stopIfCancelled(request)
-      finalResult = try withCocoaErrors {
-        let objects: [NSManagedObject] = try fetchInSteps(request)
-        if let wanted = ResultType.self as? NSManagedObject.Type {
-          try context.requireClass(wanted, of: objects, FetchParameters(request))
-        }
-        return try context.cast(objects, to: ResultType.self)
+      let found: [ResultType] = try withCocoaErrors {
+        let objects: [NSManagedObject] = try fetchInSteps(request, parameters)
+        guard let wanted = ResultType.self as? NSManagedObject.Type else { return try context.cast(objects) }
+        try context.requireClass(wanted, of: objects, parameters)
+        return unsafeBitCast(objects, to: [ResultType].self)
       }
+      finalResult = found
     } catch {
       try stopIfCancelled(request)
       throw error
     }
   }
 
-  private final func fetchInSteps(_ request: NSFetchRequest<ResultType>) throws -> [NSManagedObject] {
+  /// Whether a fetch gives the same objects in the same state if it reads the ids first: none that are
+  /// loaded need be read again, and no store is called for each object.
+  private final func hasSteps(_ request: FetchParameters) -> Bool {
+    guard request.resultType == .managedObjectResultType, !request.isGrouped, request.batchSize == 0,
+      request.includesPropertyValues, !request.refreshes,
+      let coordinator = managedObjectContext.persistentStoreCoordinator
+    else { return false }
+    return coordinator.persistentStores.allSatisfy { !$0.readsOneByOne }
+  }
+
+  private final func fetchInSteps(_ request: NSFetchRequest<ResultType>, _ parameters: FetchParameters) throws
+    -> [NSManagedObject]
+  {
     let size: Int = 1000
-    let list: PagedObjects = try managedObjectContext.pagedObjects(FetchParameters(request), pageSize: size)
+    let list: PagedObjects = try managedObjectContext.pagedObjects(parameters, pageSize: size)
     let count: Int = list.ids.count
     progress?.totalUnitCount = Int64(max(1, count))
     var objects: [NSManagedObject] = []
