@@ -10,19 +10,15 @@ public struct FetchWalk<Object: NSManagedObject>: AsyncSequence {
   public typealias Element = Object
   public typealias Failure = any Error
 
-  fileprivate let context: NSManagedObjectContext
-  fileprivate let request: FetchParameters
-  fileprivate let batchSize: Int
+  fileprivate let start: WalkPlace<Object>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(walk: self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(place: start) }
 
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let walk: FetchWalk
-    private var list: PagedObjects?
-    private var next: Int = 0
+    private var place: WalkPlace<Object>
     private var batch: ArraySlice<Object> = []
 
-    fileprivate init(walk: FetchWalk) { self.walk = walk }
+    fileprivate init(place: WalkPlace<Object>) { self.place = place }
 
     public mutating func next() async throws -> Object? { try await next(isolation: nil) }
 
@@ -30,7 +26,7 @@ public struct FetchWalk<Object: NSManagedObject>: AsyncSequence {
     /// a `CancellationError`.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Object? {
       if batch.isEmpty {
-        if list != nil { await Task.yield() }
+        if place.hasBegun { await Task.yield() }
         try Task.checkCancellation()
         try loadBatch()
       }
@@ -39,26 +35,13 @@ public struct FetchWalk<Object: NSManagedObject>: AsyncSequence {
 
     private mutating func loadBatch() throws {
       batch = []
-      guard walk.context.mayBeUsedHere else {
+      guard place.context.mayBeUsedHere else {
         throw GraphError.unsupported(
           "Walking over objects off the queue of their context",
           advice: "Walk over values: walk(_:batchSize:transform:) makes them on the queue."
         ).asCocoaError
       }
-      try withCocoaErrors {
-        let list: PagedObjects
-        if let known = self.list {
-          list = known
-        } else {
-          list = try walk.context.pagedObjects(walk.request, pageSize: walk.batchSize)
-          try list.requireClass(Object.self)
-          self.list = list
-        }
-        let range: Range<Int> = next..<Swift.min(list.ids.count, next + walk.batchSize)
-        next = range.upperBound
-        let objects: [Object] = try walk.context.typed(try list.loadedObjects(range))
-        batch = objects[...]
-      }
+      batch = try place.nextBatch()[...]
     }
   }
 }
@@ -71,25 +54,27 @@ public struct FetchedValues<Object: NSManagedObject, Value: Sendable>: AsyncSequ
   public typealias Element = Value
   public typealias Failure = any Error
 
-  fileprivate let context: NSManagedObjectContext
-  fileprivate let request: FetchParameters
-  fileprivate let batchSize: Int
+  fileprivate let start: WalkPlace<Object>
   fileprivate let transform: @Sendable (Object) throws -> Value
 
   public func makeAsyncIterator() -> Iterator { Iterator(values: self) }
 
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let values: FetchedValues
-    private let state = State()
+    private let values: FetchedValues
+    private let state: State
     private var batch: ArraySlice<Value> = []
 
-    fileprivate init(values: FetchedValues) { self.values = values }
+    fileprivate init(values: FetchedValues) {
+      self.values = values
+      state = State(values.start)
+    }
 
     /// What the context's blocks use.
     private final class State: @unchecked Sendable {
       // Sendable: used in blocks of the context only, one after another.
-      var list: PagedObjects?
-      var next: Int = 0
+      var place: WalkPlace<Object>
+
+      init(_ place: WalkPlace<Object>) { self.place = place }
     }
 
     /// The next value. A cancelled task ends the walk with a `CancellationError` before the next batch.
@@ -97,27 +82,48 @@ public struct FetchedValues<Object: NSManagedObject, Value: Sendable>: AsyncSequ
       if batch.isEmpty {
         try Task.checkCancellation()
         let (values, state): (FetchedValues, State) = (self.values, self.state)
-        batch = try await values.context.perform { try Self.load(values, state) }[...]
+        batch = try await values.start.context.perform { try Self.load(values, state) }[...]
       }
       return batch.popFirst()
     }
 
     private static func load(_ values: FetchedValues, _ state: State) throws -> [Value] {
-      let objects: [Object] = try withCocoaErrors {
-        let list: PagedObjects
-        if let known = state.list {
-          list = known
-        } else {
-          list = try values.context.pagedObjects(values.request, pageSize: values.batchSize)
-          try list.requireClass(Object.self)
-          state.list = list
-        }
-        let range: Range<Int> = state.next..<Swift.min(list.ids.count, state.next + values.batchSize)
-        state.next = range.upperBound
-        return try values.context.typed(try list.loadedObjects(range))
-      }
-      return try objects.map(values.transform)
+      try state.place.nextBatch().map(values.transform)
     }
+  }
+}
+
+/// What is walked over, and how far a walk has come. Its batches are read on the context's queue.
+private struct WalkPlace<Object: NSManagedObject> {
+  let context: NSManagedObjectContext
+  private let request: FetchParameters
+  private let batchSize: Int
+  private var list: PagedObjects?
+  private var next: Int = 0
+
+  init(_ context: NSManagedObjectContext, _ request: FetchParameters, batchSize: Int) {
+    self.context = context
+    self.request = request
+    self.batchSize = max(1, batchSize)
+  }
+
+  var hasBegun: Bool { list != nil }
+
+  /// The next objects, loaded; none at the end. The first call fetches the ids.
+  mutating func nextBatch() throws -> [Object] {
+    try withCocoaErrors {
+      let list: PagedObjects = try self.list ?? begin()
+      self.list = list
+      let range: Range<Int> = next..<min(list.ids.count, next + batchSize)
+      next = range.upperBound
+      return try context.typed(try list.loadedObjects(range))
+    }
+  }
+
+  private func begin() throws -> PagedObjects {
+    let list: PagedObjects = try context.pagedObjects(request, pageSize: batchSize)
+    try list.requireClass(Object.self)
+    return list
   }
 }
 
@@ -138,7 +144,7 @@ extension NSManagedObjectContext {
   public final func walk<T: NSManagedObject>(_ request: NSFetchRequest<T>, batchSize: Int = 1000)
     -> FetchWalk<T>
   {
-    FetchWalk(context: self, request: FetchParameters(request), batchSize: max(1, batchSize))
+    FetchWalk(start: WalkPlace(self, FetchParameters(request), batchSize: batchSize))
   }
 
   /// Values made of the objects of a request one after another, on the context's queue, in batches between
@@ -153,6 +159,6 @@ extension NSManagedObjectContext {
     _ request: NSFetchRequest<T>, batchSize: Int = 1000, transform: @escaping @Sendable (T) throws -> Value
   ) -> FetchedValues<T, Value> {
     FetchedValues(
-      context: self, request: FetchParameters(request), batchSize: max(1, batchSize), transform: transform)
+      start: WalkPlace(self, FetchParameters(request), batchSize: batchSize), transform: transform)
   }
 }
