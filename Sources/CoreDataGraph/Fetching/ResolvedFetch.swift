@@ -108,8 +108,9 @@ final class ResolvedFetch {
   /// not match any more. 0 for all.
   private var mergedLimit: Int {
     guard isInOrder, residual == nil, !pending.isEmpty, request.limit > 0 else { return 0 }
-    let (wanted, overflow) = request.offset.addingReportingOverflow(request.limit)
-    return overflow ? 0 : wanted + pending.count { !$0.isInserted }
+    let (wanted, isEndless) = request.offset.addingReportingOverflow(request.limit)
+    let (most, overflow) = wanted.addingReportingOverflow(pending.count { !$0.isInserted })
+    return isEndless || overflow ? 0 : most
   }
 
   /// How many objects of a store are enough; nil for all of them.
