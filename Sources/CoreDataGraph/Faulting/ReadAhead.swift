@@ -109,14 +109,17 @@ extension NSManagedObjectContext {
     if case .stored = batch.entity.layout.slots[batch.slot].role {
       keys = keysOfHeldTargets(keys, batch)
     }
-    keys = try keys.filter { key in
-      try !batch.wasAsked(key)
-        && batch.store.cachedRow(of: object.runtime.layout, key: key, for: self) == nil
+    var ahead: [Int64] = []
+    // The row cache is asked for no more keys than are read.
+    for key in unloaded(keys.filter { !batch.wasAsked($0) }, root, in: batch.store) {
+      if ahead.count == RelationshipBatch.size { break }
+      if try batch.store.cachedRow(of: object.runtime.layout, key: key, for: self) == nil {
+        ahead.append(key)
+      }
     }
-    keys = Array(unloaded(keys, root, in: batch.store).prefix(RelationshipBatch.size))
-    if !keys.isEmpty { try judge(batch, object, together: keys.count) }
-    batch.noteAsked(keys)
-    return keys
+    if !ahead.isEmpty { try judge(batch, object, together: ahead.count) }
+    batch.noteAsked(ahead)
+    return ahead
   }
 
   /// Those of the targets that an object refers to which a context holds.
