@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
       }
       switch description.resultType {
       case .managedObjectResultType: return try cast(fetchObjects(description))
-      case .managedObjectIDResultType: return try cast(fetchIDs(description))
+      case .managedObjectIDResultType: return try cast(fetchedIDs(description).objectIDs)
       case .countResultType: return try cast([NSNumber(value: countMatches(description))])
       case .dictionaryResultType:
         return try cast(DictionaryFetch(description, context: self).run())
@@ -148,25 +148,15 @@ extension NSManagedObjectContext {
     return found
   }
 
-  private func fetchIDs(_ request: FetchParameters) throws -> [NSManagedObjectID] {
-    if parent != nil { return try fetchedIDs(request).objectIDs }
-    return try withScope(request) { scope in
-      if scope.needsObjects { return try fetchedIDs(request).objectIDs }
-      return try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
-        try operations.fetchIDs(try scope.plan(for: store)).map { id in
-          NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
-        }
-      }.flatMap(\.self)
-    }
-  }
-
   final func countMatches(_ request: FetchParameters) throws -> Int {
     if request.resultType == .dictionaryResultType {
       return try DictionaryFetch(request, context: self).count()
     }
     if let parent {
       let scope: ResolvedFetch = try ResolvedFetch(request, context: self).keepingClientPredicates()
-      guard scope.pending.isEmpty, scope.residual == nil else { return try fetchedIDs(request).count }
+      guard scope.pending.isEmpty, scope.residual == nil else {
+        return try fetchedIDs(scope, from: parent).count
+      }
       return try reading(parent) { try parent.countMatches(request.withIDs()) }
     }
     return try withScope(request) { scope in

@@ -10,7 +10,7 @@ struct FetchedIDs {
   private var first = Kind(entity: 0, store: 0)
   private(set) var stores: [NSPersistentStore] = []
   /// Objects without a row: those that are new in a context.
-  private(set) var unsaved: [Int: NSManagedObject] = [:]
+  fileprivate(set) var unsaved: [Int: NSManagedObject] = [:]
 
   private struct Kind: Equatable {
     var entity: Int32
@@ -77,7 +77,7 @@ struct FetchedIDs {
   func store(_ place: Int) -> NSPersistentStore { stores[Int(kind(place).store)] }
 
   func objectID(_ place: Int) -> NSManagedObjectID {
-    if let object = unsaved[place] { return object.objectID }
+    if !unsaved.isEmpty, let object = unsaved[place] { return object.objectID }
     let id: RowID = id(place)
     let store: NSPersistentStore = store(place)
     return NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
@@ -137,14 +137,6 @@ struct FetchedIDs {
     }
     return result
   }
-
-  /// The unsaved objects replaced by those of another context.
-  func replacingUnsaved(_ object: (Int, NSManagedObject) -> NSManagedObject?) -> FetchedIDs {
-    var result: FetchedIDs = self
-    result.unsaved = [:]
-    for (place, given) in unsaved { result.unsaved[place] = object(place, given) }
-    return result
-  }
 }
 
 extension NSManagedObjectContext {
@@ -154,7 +146,10 @@ extension NSManagedObjectContext {
   /// Sorted results of several stores, and those that are sorted by code of the program, have to be compared
   /// object by object: all of them are in memory for the time of this call.
   final func fetchedIDs(_ request: FetchParameters) throws -> FetchedIDs {
-    if let parent { return try fetchedIDs(request, from: parent) }
+    if let parent {
+      return try fetchedIDs(
+        try ResolvedFetch(request, context: self).keepingClientPredicates(), from: parent)
+    }
     return try withScope(request) { scope in
       if scope.needsObjects, !scope.isInOrder {
         var result = FetchedIDs()
@@ -175,10 +170,7 @@ extension NSManagedObjectContext {
   }
 
   /// The same from the parent, whose unsaved changes count.
-  private final func fetchedIDs(_ request: FetchParameters, from parent: NSManagedObjectContext) throws
-    -> FetchedIDs
-  {
-    let scope: ResolvedFetch = try ResolvedFetch(request, context: self).keepingClientPredicates()
+  final func fetchedIDs(_ scope: ResolvedFetch, from parent: NSManagedObjectContext) throws -> FetchedIDs {
     guard scope.isInOrder else {
       var result = FetchedIDs()
       for object in try fetchObjects(scope, from: parent) { result.append(object) }
@@ -189,7 +181,8 @@ extension NSManagedObjectContext {
       let ids: FetchedIDs = try parent.fetchedIDs(asked.value)
       return (ids, ids.unsaved.mapValues(\.objectID))
     }
-    var ids: FetchedIDs = found.replacingUnsaved { place, _ in unsaved[place].map { self.lookUp($0) } }
+    var ids: FetchedIDs = found
+    ids.unsaved = unsaved.mapValues { self.lookUp($0) }
     ids = try scope.matches(ids, in: nil)
     return try scope.pageOfIDs(ids)
   }
@@ -218,12 +211,5 @@ extension NSManagedObjectContext {
       }
     }
     return result
-  }
-
-  /// Loads the objects that have no row yet: one statement for a page.
-  final func load(_ page: [NSManagedObject]) throws {
-    for object in page where object.isFault && !object.hasSource && object.store != nil {
-      try loadRow(of: object)
-    }
   }
 }
