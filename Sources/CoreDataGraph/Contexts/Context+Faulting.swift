@@ -412,7 +412,6 @@ extension NSManagedObjectContext {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
     movePin()
-    readAhead.removeAll()
     unreadDeletions = []
     let objects: [NSManagedObject] = identityMap.allObjects
     work.advanceEpoch()

@@ -444,7 +444,7 @@ extension NSManagedObjectContext {
     let (result, counts): (Result, StoreTally.Counts) = try parent.runAndWait {
       let before: StoreTally.Counts = parent.tally.counts
       let outer: NSManagedObjectContext? = parent.readAhead.asker
-      parent.readAhead.asker = readAhead.asker ?? self
+      parent.readAhead.asker = asker
       defer { parent.readAhead.asker = outer }
       return (try parent.throwingReadFailures(body), parent.tally.counts - before)
     }

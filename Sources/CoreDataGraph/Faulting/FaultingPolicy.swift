@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
 
   /// Called for a fault that is not the first of its relationship, before it is read with `together` others.
   final func judge(_ batch: RelationshipBatch, _ object: NSManagedObject, together: Int) throws {
-    let asker: NSManagedObjectContext = readAhead.asker ?? self
+    let asker: NSManagedObjectContext = self.asker
     if asker.faultingPolicy == .automatic || asker.readAhead.exemptions > 0 || asker.readFailures != nil {
       return
     }

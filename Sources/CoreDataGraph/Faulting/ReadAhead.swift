@@ -69,14 +69,14 @@ extension NSManagedObjectContext {
   /// Whether objects of a store are read ahead. A program that wants values of age 0 wants each read when it
   /// is needed; so does a store that is called for each object.
   private final func readsAhead(_ store: NSPersistentStore) -> Bool {
-    (readAhead.asker ?? self).stalenessInterval != 0 && !store.readsOneByOne
+    asker.stalenessInterval != 0 && !store.readsOneByOne
   }
 
+  /// The context that is reading: this one, or the one below that reads from it.
+  final var asker: NSManagedObjectContext { readAhead.asker ?? self }
+
   /// Whether a deletion or a save is reading: it needs what the store has now.
-  private final var isReadingForChanges: Bool {
-    if let asker = readAhead.asker { return asker.readFailures != nil }
-    return readFailures != nil
-  }
+  private final var isReadingForChanges: Bool { asker.readFailures != nil }
 
   // MARK: To-one
 
@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
 
   /// A row that was read ahead, for a fault that the row cache can't fill.
   final func rowReadAhead(for object: NSManagedObject, in store: NSPersistentStore) -> RowRef? {
-    readAhead.row(of: object, in: store, age: (readAhead.asker ?? self).stalenessInterval)
+    readAhead.row(of: object, in: store, age: asker.stalenessInterval)
   }
 
   /// The keys to read with a fault's page: those of the other faults of its relationship. None at the first
@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
     faultCounts.faults += 1
     let batch: RelationshipBatch = readAhead.batch(slab, slot, of: object.runtime, store)
     let ids: [RowID]
-    if let known = batch.takeMembers(of: object.key, age: (readAhead.asker ?? self).stalenessInterval) {
+    if let known = batch.takeMembers(of: object.key, age: asker.stalenessInterval) {
       faultCounts.cacheHits += 1
       ids = known
     } else {
