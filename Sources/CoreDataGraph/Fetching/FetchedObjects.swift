@@ -38,7 +38,7 @@ public struct FetchedObjects<Object: NSManagedObject>: RandomAccessCollection {
   /// The member at a position.
   public subscript(position: Int) -> Object {
     precondition(indices.contains(position), "There is no object \(position) among \(count).")
-    list.requireQueue("an object of a collection of results was read")
+    list.context.requireQueue("an object of a collection of results was read")
     do { return try list.context.typed(list.object(position)) } catch { fatalError("\(error)") }
   }
 
@@ -55,7 +55,7 @@ public struct FetchedObjects<Object: NSManagedObject>: RandomAccessCollection {
   /// request's prefetched relationships, for each thousand objects that are not loaded.
   public func page(_ range: Range<Int>) throws -> [Object] {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "The range is not within 0..<\(count).")
-    list.requireQueue("a page of a collection of results was read")
+    list.context.requireQueue("a page of a collection of results was read")
     return try withCocoaErrors { try list.context.typed(try list.loadedObjects(range)) }
   }
 
@@ -94,8 +94,6 @@ final class PagedObjects {
     try context.requireClass(wanted, of: ids, request)
   }
 
-  func requireQueue(_ use: @autoclosure () -> String) { context.requireQueue(use()) }
-
   func object(_ place: Int) -> NSManagedObject {
     let number: Int = place / pageSize
     let start: Int = number * pageSize
@@ -110,16 +108,16 @@ final class PagedObjects {
     }
     let range: Range<Int> = start..<min(ids.count, start + pageSize)
     let objects: [NSManagedObject] = context.objects(ids, range)
-    prefetchIfWanted(objects)
+    loadIfWanted(objects)
     pages.insert((number, objects), at: 0)
     if pages.count > Self.mostPages { pages.removeLast() }
     return objects[place - start]
   }
 
-  private func prefetchIfWanted(_ objects: [NSManagedObject]) {
+  private func loadIfWanted(_ objects: [NSManagedObject]) {
     if request.prefetchedKeyPaths.isEmpty, request.returnsObjectsAsFaults { return }
     do {
-      try complete(objects)
+      try load(objects)
     } catch {
       fatalError(
         """
@@ -129,22 +127,18 @@ final class PagedObjects {
     }
   }
 
-  private func complete(_ objects: [NSManagedObject]) throws {
-    if !request.prefetchedKeyPaths.isEmpty {
-      try context.loadFaults(objects)
-      try context.prefetch(request.prefetchedKeyPaths, of: objects, runtime)
-    }
-    if !request.returnsObjectsAsFaults {
-      try context.loadFaults(objects)
-      for object in objects where !object.isDeleted { try object.fulfillFault() }
-    }
+  /// Loads objects, with what the request wants of them.
+  private func load(_ objects: [NSManagedObject]) throws {
+    try context.loadFaults(objects)
+    try context.prefetch(request.prefetchedKeyPaths, of: objects, runtime)
+    if request.returnsObjectsAsFaults { return }
+    for object in objects where !object.isDeleted { try object.fulfillFault() }
   }
 
   /// The objects of a range with their values, so that reading these can't fail.
   func loadedObjects(_ range: Range<Int>) throws -> [NSManagedObject] {
     let objects: [NSManagedObject] = context.objects(ids, range)
-    try context.loadFaults(objects)
-    try complete(objects)
+    try load(objects)
     return objects
   }
 }
