@@ -88,9 +88,8 @@ extension SQLiteEngine {
   private func readKept<T>(
     _ kept: KeptStatement, _ compiled: CompiledStatement, _ body: (RawStatement) throws -> T
   ) throws -> T? {
-    guard logLevel == 0, !StoreTally.canBeCancelled, case .writable(let pool) = try currentAccess() else {
-      return nil
-    }
+    guard LogSink.level == 0, !StoreTally.canBeCancelled, case .writable(let pool) = try currentAccess()
+    else { return nil }
     return try explainingChangedContents(of: pool) {
       try pool.readKept(kept) { statement in
         try statement.bind(compiled.bindings)
@@ -106,16 +105,13 @@ extension SQLiteEngine {
     return statement
   }
 
-  /// How much of statements is logged.
-  var logLevel: Int { max(options.debugLevel, LogSink.level) }
-
   /// Runs a statement's body, which returns the number of rows. Counts the statement, and logs it if the
   /// level asks for that, with the ids of what was found.
   func logged<T>(
     _ compiled: @autoclosure () -> CompiledStatement, _ database: Database, _ body: () throws -> (T, Int),
     ids: (T) -> [RowID] = { _ in [] }
   ) throws -> T {
-    let level: Int = logLevel
+    let level: Int = LogSink.level
     guard level > 0 else {
       let (result, count) = try body()
       StoreTally.note(rows: count)

@@ -28,8 +28,6 @@ package struct SQLiteOptions: Sendable {
   package var checksModel: Bool = true
   /// How many shapes of fetches keep their statements.
   package var statementLimit: Int = 256
-  /// What of statements is logged at least (`LogSink.level`).
-  package var debugLevel: Int = 0
 
   /// Whether a save is undone at its end, and throws `SaveRehearsed`.
   package var rehearsesSaves: Bool = false

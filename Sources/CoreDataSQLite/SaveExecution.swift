@@ -153,7 +153,7 @@ struct SaveExecution {
         try cleanup.run()
       }
     }
-    if engine.logLevel > 0, !deletes.isEmpty {
+    if LogSink.level > 0, !deletes.isEmpty {
       LogSink.log(LogEntry(.statement, "DELETE", rows: deletes.count))
     }
   }
@@ -190,7 +190,7 @@ struct SaveExecution {
           works[write] = UpdateWork(
             binder: binder, statement: try RawStatement(database, binder.sql, url: engine.url),
             beginnings: beginnings(update.changed, of: update.row.entity))
-          if engine.logLevel > 0 { LogSink.log(LogEntry(.statement, binder.sql)) }
+          if LogSink.level > 0 { LogSink.log(LogEntry(.statement, binder.sql)) }
         }
         last = works[write].map { (write, $0) }
       }
@@ -301,7 +301,7 @@ struct SaveExecution {
     }
     // Pointers into slabs must not stay bound after the slabs may be gone.
     sqlite3_clear_bindings(handle)
-    if engine.logLevel > 0 { LogSink.log(LogEntry(.statement, binder.sql, rows: batch.count)) }
+    if LogSink.level > 0 { LogSink.log(LogEntry(.statement, binder.sql, rows: batch.count)) }
   }
 
   /// A restored row, under its old key, may collide with a row that another context has restored before.
