@@ -40,18 +40,15 @@ struct FetchHint {
   }
 
   private func describe(_ slots: [IndexedSlot], _ scans: Bool) -> String {
-    let names: [String] = slots.map { element in
-      entity.layout.slots[element.slot].name + (element.ascending ? "" : " (descending)")
-    }
+    let names: [String] = slots.map { entity.layout.slots[$0.slot].name }
+    let elements: [String] = zip(names, slots).map { $0 + ($1.ascending ? "" : " (descending)") }
     let name: String =
-      "by"
-      + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }
-      .map { $0.replacingOccurrences(of: " (descending)", with: "") }.joined(separator: "And")
+      "by" + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And")
     let owner: Int = slots.map { entity.layout.slots[$0.slot].declaringEntity }.max() ?? entity.index
     return """
       The fetch \(scans ? "reads every row" : "sorts all rows that match") of \(entity.layout.name). A fetch index would \
       serve it: add one to the entity \(entity.model.entities[owner].layout.name) in the model, such as '\(name)', with the \
-      \(names.count == 1 ? "element" : "elements") \(names.joined(separator: ", ")).
+      \(names.count == 1 ? "element" : "elements") \(elements.joined(separator: ", ")).
       """
   }
 
