@@ -92,6 +92,8 @@ extension NSManagedObjectContext {
       throw error
     }
     if case .none = before { return }
+    // Of the stores that were not written, too, another state is read from now on.
+    readAhead.removeAll()
     let saved: QueryGeneration? = persistentStoreCoordinator.flatMap { try? QueryGeneration.make(of: $0) }
     // If the snapshot can't be taken now, the next read tries again, and can report why.
     pin = saved.map { .at($0) } ?? .atNextRead
