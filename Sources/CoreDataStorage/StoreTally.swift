@@ -4,8 +4,8 @@ import Foundation
 /// What stores did for one context: the statements that read, the rows they returned, and the time.
 ///
 /// The context enters its tally for the time of a call to a store, on the calling thread; an engine adds to
-/// the tally of the thread that it runs on. Counting costs two thread-local reads and two readings of the
-/// clock for each call.
+/// the tally of the thread that it runs on. Counting costs two readings of the clock and a few accesses
+/// to thread-local storage for each call.
 package final class StoreTally: @unchecked Sendable {
   // Sendable: used on the context's queue only, by the thread that has entered it.
 

@@ -11,7 +11,8 @@ extension NSManagedObjectContext {
     /// Faults whose values had to be found: objects without a row, and to-many relationships that were not
     /// loaded. Objects of a fetch have their rows and are not counted.
     public internal(set) var faults: Int = 0
-    /// Those of the faults that took no statement: another context had the row, or it was read ahead.
+    /// Those of the faults that took no statement: another context had the row, or it was read ahead. A child
+    /// asks its parent, and counts none.
     public internal(set) var cacheHits: Int = 0
     /// The time that the context spent in its stores to read.
     public internal(set) var duration: Duration = .zero

@@ -117,8 +117,9 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
     progress?.completedUnitCount = Int64(max(1, found.count))
   }
 
-  /// The same in steps, of an asynchronous request: a cancellation stops a statement that is running, and
-  /// objects are loaded in batches after their ids, between which the progress is updated.
+  /// The same in steps, of an asynchronous request: a cancellation stops a statement that is running (of a
+  /// child it takes effect between two statements), and objects are loaded in batches after their ids,
+  /// between which the progress is updated. An object that others delete between is in the result as deleted.
   final func fillInSteps(_ request: NSFetchRequest<ResultType>) throws {
     let context: NSManagedObjectContext = managedObjectContext
     let progress: Progress? = self.progress

@@ -150,6 +150,41 @@ struct FetchedObjectsTests {
     }
   }
 
+  /// Stores count their keys each by itself.
+  @Test func `a child reads each object from its own store, also where keys are the same`() throws {
+    let stack: Stack = try filled(.sqlite, 3)
+    let second: NSPersistentStore = try stack.coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("Second.sqlite"))
+    try stack.elsewhere { context in
+      for number in 0..<3 { context.assign(context.item("second \(number)"), to: second) }
+      try context.save()
+    }
+    try stack.run { parent in
+      let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      child.parent = parent
+      try child.performAndWait {
+        let items: FetchedObjects<Item> = try child.results(of: request(child))
+        let titles: [String] = items.compactMap(\.title)
+        #expect(titles == ["000", "001", "002", "second 0", "second 1", "second 2"])
+        child.reset()
+        let one: [Item] = try child.fetch(request(child))
+        #expect(one.compactMap(\.title) == titles)
+      }
+    }
+  }
+
+  @Test func `a limit of the largest number is none, also beside changed objects`() throws {
+    let stack: Stack = try filled(.sqlite, 6)
+    try stack.run { context in
+      let request: NSFetchRequest<Item> = request(context)
+      let all: [Item] = try context.fetch(request)
+      all[2].title = "zzz"
+      request.fetchLimit = .max
+      #expect(try context.fetch(request).compactMap(\.title).last == "zzz")
+      #expect(try context.results(of: request).count == 6)
+    }
+  }
+
   /// Each type of results ignores what belongs to others.
   @Test(arguments: StoreKind.computing, [false, true])
   func `computed columns are for dictionaries, and change no other result`(kind: StoreKind, isUnsaved: Bool)

@@ -334,6 +334,32 @@ struct FaultingTests {
     }
   }
 
+  @Test(.rule("FETCH-15", "NSFetchRequest.shouldRefreshRefetchedObjects"), arguments: StoreKind.every)
+  func `an asynchronous fetch refreshes loaded objects, if it is to`(kind: StoreKind) async throws {
+    let stack = try Stack(kind)
+    let context: NSManagedObjectContext = stack.context
+    try context.performAndWait {
+      _ = context.item("a")
+      try context.save()
+    }
+    try stack.elsewhere { other in
+      let twin: Item = try #require(try other.all(Item.self, "Item").first)
+      twin.title = "b"
+      try other.save()
+    }
+    let titles: [String?] = await withCheckedContinuation { continuation in
+      context.performAndWait {
+        let request: NSFetchRequest<Item> = context.request(Item.self, "Item")
+        request.shouldRefreshRefetchedObjects = true
+        let asked = NSAsynchronousFetchRequest(fetchRequest: request) { result in
+          continuation.resume(returning: result.finalResult?.map(\.title) ?? ["no result"])
+        }
+        do { _ = try context.execute(asked) } catch { continuation.resume(returning: ["\(error)"]) }
+      }
+    }
+    #expect(titles == ["b"])
+  }
+
   @Test(arguments: StoreKind.every)
   func `objects outlive their context as plain values`(kind: StoreKind) throws {
     let stack = try Stack(kind)
