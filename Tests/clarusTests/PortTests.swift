@@ -176,6 +176,22 @@ import Testing
     #expect(manifest.contains(#".product(name: "CoreData", package: "Core")"#), "\(manifest)")
   }
 
+  @Test func `only what is imported asks for the library, and each package is told what it lacks`() throws {
+    let folder = try TemporaryFolder()
+    for (name, text) in [("A", Self.item), ("B", Self.item), ("C", "// import CoreData\nlet x = 1\n")] {
+      let sources: URL = folder.file("\(name)/Sources/\(name)")
+      try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+      try text.write(to: sources.appendingPathComponent("Item.swift"), atomically: true, encoding: .utf8)
+      try "let package = Package(name: \"\(name)\", targets: [.target(name: \"\(name)\")])\n".write(
+        to: folder.file("\(name)/Package.swift"), atomically: true, encoding: .utf8)
+    }
+    let run = try CommandLineRun(shell: "cd '\(folder.url.path)' && \"$CLARUS\" port .")
+    for name in ["A", "B"] {
+      #expect(run.output.contains("\(name)/Package.swift: the package depends on Clarus"), "\(run.output)")
+    }
+    #expect(!run.output.contains("C/Package.swift"), "\(run.output)")
+  }
+
   @Test func `where one file is write-protected none is changed`() throws {
     let folder = try folder()
     try FileManager.default.setAttributes(

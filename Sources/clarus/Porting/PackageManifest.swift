@@ -24,6 +24,10 @@ struct PackageManifest {
   let url: URL
   private let source: SourceText
   private let tokens: [Token]
+  /// The targets whose names are written out.
+  private var targets: [Target] = []
+  /// The name by which targets refer to the package of Clarus; nil if the manifest does not depend on it.
+  private(set) var package: String?
   private var insertions: [(offset: Int, text: String)] = []
 
   /// The manifest of the package that a folder belongs to; nil if there is none that is understood.
@@ -36,6 +40,8 @@ struct PackageManifest {
           return nil
         }
         (self.url, self.source, self.tokens) = (url, source, tokens)
+        self.targets = readTargets()
+        self.package = readPackage()
         return
       }
       folder.deleteLastPathComponent()
@@ -105,8 +111,7 @@ struct PackageManifest {
     parts(from: call).parts.first { $0.label == label }
   }
 
-  /// The targets whose names are written out.
-  var targets: [Target] {
+  private func readTargets() -> [Target] {
     calls(["target", "executableTarget", "testTarget"]).compactMap { call in
       guard let name = literal(argument("name", of: call)) else { return nil }
       let standard: String = (text(call - 1) == "testTarget" ? "Tests/" : "Sources/") + name
@@ -131,8 +136,7 @@ struct PackageManifest {
     return (target.place..<close).contains { text($0) == "\"\(word)\"" }
   }
 
-  /// The name by which targets refer to the package of Clarus; nil if the manifest does not depend on it.
-  var package: String? {
+  private func readPackage() -> String? {
     for call in calls(["product", "plugin"]) {
       if ["CoreData", "CoreDataModelPlugin", "CoreDataSourcesPlugin"].contains(
         literal(argument("name", of: call))),
@@ -193,14 +197,13 @@ struct PackageManifest {
     }
     guard !plugins.isEmpty else { return true }
     if let array = known.first(where: { $0.label == "plugins" }) {
+      var following: [String] = plugins
       // The classes of models come first: members by hand have them as types.
-      let (first, others) = (plugins.filter { $0.contains("\"CoreDataModelPlugin\"") }, plugins.dropFirst())
-      let isEmpty: Bool = array.tokens.count == 2
-      if !first.isEmpty {
-        insert(first[0] + (isEmpty ? "" : ", "), at: tokens[array.tokens.lowerBound].range.upperBound)
+      if plugins[0].contains("\"CoreDataModelPlugin\""), array.tokens.count > 2 {
+        insert(plugins[0] + ", ", at: tokens[array.tokens.lowerBound].range.upperBound)
+        following.removeFirst()
       }
-      let rest: [String] = first.isEmpty ? plugins : Array(others)
-      if !rest.isEmpty { append(rest, to: array, isFollowing: !first.isEmpty) }
+      if !following.isEmpty { append(following, to: array) }
     } else if let last = known.last {
       let end: Int = last.tokens.upperBound
       let separator: String = text(end) == "," ? " " : ", "
@@ -215,15 +218,10 @@ struct PackageManifest {
       && parts(from: part.tokens.lowerBound).close == part.tokens.upperBound - 1
   }
 
-  private mutating func append(_ texts: [String], to array: Part, isFollowing: Bool = false) {
-    let close: Int = array.tokens.upperBound - 1
-    let text: String = texts.joined(separator: ", ")
-    let before: Int = close - 1
-    if before == array.tokens.lowerBound {
-      insert((isFollowing ? ", " : "") + text, at: tokens[before].range.upperBound)
-    } else {
-      insert((self.text(before) == "," ? " " : ", ") + text, at: tokens[before].range.upperBound)
-    }
+  private mutating func append(_ texts: [String], to array: Part) {
+    let before: Int = array.tokens.upperBound - 2
+    let separator: String = before == array.tokens.lowerBound ? "" : text(before) == "," ? " " : ", "
+    insert(separator + texts.joined(separator: ", "), at: tokens[before].range.upperBound)
   }
 
   private mutating func insert(_ text: String, at offset: Int) { insertions.append((offset, text)) }

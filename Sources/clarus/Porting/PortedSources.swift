@@ -113,9 +113,12 @@ struct PortedSources {
     for url in urls {
       do {
         let source = try SourceText(contentsOf: url, path: path(url))
-        _ = try DeclarationScanner.scan(source)
+        let file: ScannedFile = try DeclarationScanner.scan(source)
         sources.append(source)
         read.append(url)
+        needs[url] = PackageManifest.Needs(
+          library: file.imports.contains { $0.module == "CoreData" },
+          accessors: file.declarations.contains(where: \.isManaged))
       } catch let failure as SourceFailure {
         unread.append(failure)
       } catch {
@@ -132,12 +135,6 @@ struct PortedSources {
             url: url, path: result.source.path, old: result.source.text, new: result.text,
             lineCount: result.changedLineCount))
       }
-    }
-    for (url, result) in zip(read, results) {
-      let file: ScannedFile = try DeclarationScanner.scan(result.source)
-      needs[url] = PackageManifest.Needs(
-        library: result.text.contains("import CoreData"),
-        accessors: file.declarations.contains(where: \.isManaged))
     }
     if let first = read.first, results.contains(where: { $0.findings.contains { $0.rule == .ambiguousName } })
     {
@@ -194,19 +191,21 @@ struct PortedSources {
       root.map { manifest.url.path.hasPrefix($0.standardizedFileURL.path + "/") } ?? false
     let name: String = isInside ? path(manifest.url) : "Package.swift"
     var manifest: PackageManifest = manifest
+    var notes: [String] = []
     for (target, needs) in targets {
       let (dependencies, plugins) = manifest.missing(needs, target)
       if dependencies.isEmpty, plugins.isEmpty { continue }
       if isInside, manifest.package != nil, manifest.add(needs, to: target) { continue }
-      if manifest.package == nil, !manifestNotes.contains(where: { $0.contains("\"…/clarus\"") }) {
-        manifestNotes.append(
-          "\(name): the package depends on Clarus: .package(url: \"…/clarus\", branch: \"main\"), or .package(name: "
-            + "\"clarus\", path: …) for a copy")
-      }
       let texts: [String] = [("dependencies", dependencies), ("plugins", plugins)].filter { !$0.1.isEmpty }
         .map { "\($0.0): [\($0.1.joined(separator: ", "))]" }
-      manifestNotes.append("\(name): the target \(target.name) needs \(texts.joined(separator: " and "))")
+      notes.append("\(name): the target \(target.name) needs \(texts.joined(separator: " and "))")
     }
+    if manifest.package == nil, !notes.isEmpty {
+      manifestNotes.append(
+        "\(name): the package depends on Clarus: .package(url: \"…/clarus\", branch: \"main\"), or .package(name: "
+          + "\"clarus\", path: …) for a copy")
+    }
+    manifestNotes += notes
     if manifest.new != manifest.old {
       changes.append(
         Change(
