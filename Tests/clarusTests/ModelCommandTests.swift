@@ -35,6 +35,31 @@ struct ModelCommandTests {
     }
   }
 
+  // Finding: a computed column had a name that the reader of the file had made up, "expression1".
+  @Test func `indexes are shown with their expressions, directions and kinds`() throws {
+    let model: URL = folder.file("Place.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+      <entity name="Place" syncable="YES">
+        <attribute name="x" attributeType="Double" optional="YES"/>
+        <attribute name="y" attributeType="Double" optional="YES"/>
+        <fetchIndex name="sum">
+          <fetchIndexElement expression="x + y" expressionType="Double" type="Binary" order="descending"/>
+        </fetchIndex>
+        <fetchIndex name="where">
+          <fetchIndexElement property="x" type="RTree" order="ascending"/>
+          <fetchIndexElement property="y" type="RTree" order="ascending"/>
+        </fetchIndex>
+      </entity>
+    </model>
+    """.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["model", "show", model.path])
+    #expect(run.output.contains("\n  index sum: x + y downwards\n"), "\(run)")
+    #expect(run.output.contains("\n  index where: x in an R-tree, y in an R-tree\n"), "\(run)")
+  }
+
   @Test func `the commands have the names that the guide lists`() throws {
     let run = try CommandLineRun(["model", "--help"])
     for name in [

@@ -97,16 +97,7 @@ enum EntityComparison {
   /// All indexes in words, by name.
   private static func indexes(_ entity: NSEntityDescription) -> [String: String] {
     var result: [String: String] = [:]
-    for index in entity.indexes {
-      let elements: [String] = index.elements.map { element in
-        let name: String =
-          element.expressionDescription?.expression?.description ?? element.propertyName ?? ""
-        let form: String = element.collationType == .rTree ? " in an R-tree" : ""
-        return name + (element.isAscending ? "" : " downwards") + form
-      }
-      let filter: String = ModelComparison.text(index.partialIndexPredicate).map { " where \($0)" } ?? ""
-      result[index.name] = "\(index.name) (\(elements.joined(separator: ", "))\(filter))"
-    }
+    for index in entity.indexes { result[index.name] = "\(index.name) (\(index.contentInWords))" }
     // What was written before there were fetch indexes says nothing where one over the same columns stands
     // beside it.
     let columns: [[String]] = entity.indexes.filter { index in
@@ -121,5 +112,19 @@ enum EntityComparison {
       result[".\(property.name)"] = "(\(property.name))"
     }
     return result
+  }
+}
+
+extension NSFetchIndexDescription {
+  /// Its columns and its condition: `price downwards, title where price > 0`.
+  package var contentInWords: String {
+    let columns: [String] = elements.map { element in
+      let name: String =
+        element.expressionDescription?.expression?.description ?? element.propertyName ?? ""
+      let form: String = element.collationType == .rTree ? " in an R-tree" : ""
+      return name + (element.isAscending ? "" : " downwards") + form
+    }
+    let filter: String = ModelComparison.text(partialIndexPredicate).map { " where \($0)" } ?? ""
+    return columns.joined(separator: ", ") + filter
   }
 }

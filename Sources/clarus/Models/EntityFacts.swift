@@ -154,12 +154,7 @@ struct EntityFacts {
       try output.writeLine("  unique: " + DisplayWidth.escaped(constraint.joined(separator: ", ")))
     }
     for index in entity.indexes {
-      let elements: [String] = index.elements.map {
-        ($0.propertyName ?? $0.property?.name ?? "an expression") + ($0.isAscending ? "" : " descending")
-      }
-      try output.writeLine(
-        "  index \(DisplayWidth.escaped(index.name)): "
-          + DisplayWidth.escaped(elements.joined(separator: ", ")))
+      try output.writeLine("  index " + DisplayWidth.escaped("\(index.name): \(index.contentInWords)"))
     }
   }
 
