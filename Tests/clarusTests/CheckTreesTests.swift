@@ -139,4 +139,17 @@ import Testing
       "\(run.errors)")
     #expect(run.errors.contains("Restore a copy") && !run.errors.contains("clarus check"))
   }
+
+  // Finding: the error named tables, and gave the advice twice.
+  @Test func `of an XML store that is cut off nothing is saved, and the error says so once`() throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    let url: URL = store.file("Places.xml")
+    #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
+    try Data(contentsOf: url).prefix(900).write(to: url)
+    let run = try CommandLineRun(["check", url.path, "--repair", store.file("Other.xml").path])
+    #expect(run.status == 1, "\(run)")
+    #expect(run.errors.contains("Nothing of it can be saved. Its XML is damaged"), "\(run)")
+    #expect(run.errors.ranges(of: "Restore a copy").count == 1 && !run.errors.contains("tables"), "\(run)")
+  }
 }

@@ -160,9 +160,9 @@ struct CheckCommand: ParsableCommand {
         path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
         salvages: true, acceptsStructure: true)
     } catch StoreError.invalidFile(let url, let reason) {
-      throw CommandFailure(
-        "\(url.path): Nothing of it can be saved, not even the list of its tables can be read. \(reason) Restore a copy."
-      )
+      // The reasons of XML and binary stores, which have no tables to save one by one, end with the advice.
+      let advice: String = reason.contains("Restore a copy") ? "" : " Restore a copy."
+      throw CommandFailure("\(url.path): Nothing of it can be saved. \(reason)\(advice)")
     }
     let engine: any StoreEngine = try store.open(listsFiles: true)
     defer { try? engine.close() }
