@@ -59,6 +59,25 @@ struct ModelMergeCommandTests {
     #expect(result == Self.model(title: Self.one))
   }
 
+  @Test func `a link to our side stays one, and its file keeps its permissions`() throws {
+    for (name, text) in [
+      ("base", Self.model()), ("ours", Self.model(title: Self.one)), ("theirs", Self.model(note: Self.note)),
+    ] {
+      try Data(text.utf8).write(to: folder.file(name))
+    }
+    let files = FileManager.default
+    try files.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file("ours").path)
+    try files.createSymbolicLink(atPath: folder.file("link").path, withDestinationPath: "ours")
+    let run = try CommandLineRun(
+      ["model", "merge"] + ["base", "link", "theirs"].map { folder.file($0).path })
+    #expect(run.status == 0, "\(run)")
+    #expect(try files.destinationOfSymbolicLink(atPath: folder.file("link").path) == "ours")
+    let merged: String = try String(contentsOf: folder.file("ours"), encoding: .utf8)
+    #expect(merged == Self.model(title: Self.one, note: Self.note))
+    let permissions = try files.attributesOfItem(atPath: folder.file("ours").path)[.posixPermissions] as? Int
+    #expect(permissions == 0o640)
+  }
+
   @Test(.enabled(if: Self.gitProgram != nil, "needs git")) func `git merges models with it`() throws {
     let repository: URL = folder.file("repository")
     let contents: URL = repository.appendingPathComponent(

@@ -36,7 +36,7 @@ struct ModelMergeCommand: ParsableCommand {
     do {
       let sides: [Data] = try [base, ours, theirs].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
       result = try merged(sides, name)
-      try result.data.write(to: URL(fileURLWithPath: ours), options: .atomic)
+      try FileReplacement.write(result.data, to: URL(fileURLWithPath: ours))
     } catch {
       let reason: String = ErrorText.oneLine(error.localizedDescription)
       writeToStandardError("clarus: error: \(name) is not merged: \(reason)")
