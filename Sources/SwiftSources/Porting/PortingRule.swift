@@ -86,7 +86,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
     case .checkedKey: "Nothing finds the method by its name: the class calls it in validateValue(_:forKey:)."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
-    case .requestCast: "A request is not cast to another result type here: a copy of that type is made."
+    case .requestCast:
+      "A request is not cast to another result type here: it is made with that type, or a copy of it is."
     case .classInitializer:
       "Swift makes objects of a type that is a value with required initialisers only: the class is named."
     case .transformerInitializer:
