@@ -76,12 +76,8 @@ struct ChosenModel {
       if nearest == nil || difference.count < nearest!.difference.count { nearest = (version, difference) }
     }
     guard let nearest else { return nil }
-    if acceptsStructure,
-      let version = versions.first(where: {
-        structure.misfits(of: $0, entities: Set(hashes.keys))?.isEmpty ?? false
-      })
-    {
-      let names: Set<String> = Set(hashes.keys)
+    let names: Set<String> = Set(hashes.keys)
+    if acceptsStructure, let version = structure.fitting(versions, entities: names) {
       return ChosenModel(
         model: version.model, origin: .file(modelPath, version: versions.count > 1 ? version.name : nil),
         entityNames: ModelMatch.configuration(version.model, storeHashes: hashes)

@@ -20,18 +20,17 @@ struct StructureMatch {
     return found.filter { $0.differences == fewest }.map(\.version)
   }
 
-  /// What of the store is not as a version has it, a clause each; nil if the file can't tell. `entities`:
-  /// those of the store.
-  func misfits(of version: ModelVersion, entities: Set<String>) -> [String]? {
-    let layout = ModelLayout(model: version.model)
-    do {
-      if let tables = try kind.misfits(of: layout, entities: entities, at: url, options: options) {
-        return tables
-      }
-      guard let structure = try kind.structure(at: url, options: options) else { return nil }
-      return entities.sorted().flatMap { structure.misfits(of: $0, layout) }
-    } catch {
-      return nil
+  /// The first version whose tables, or names and types, the file has; nil if there is none, or if the file
+  /// can't tell. `entities`: those of the store.
+  func fitting(_ versions: [ModelVersion], entities: Set<String>) -> ModelVersion? {
+    // Read once: that of an XML store is the whole file.
+    let structure: StoreStructure? = try? kind.structure(at: url, options: options)
+    return versions.first { version in
+      let layout = ModelLayout(model: version.model)
+      let tables: [String]? = try? kind.misfits(of: layout, entities: entities, at: url, options: options)
+      if let tables { return tables.isEmpty }
+      guard let structure else { return false }
+      return entities.allSatisfy { structure.misfits(of: $0, layout).isEmpty }
     }
   }
 
