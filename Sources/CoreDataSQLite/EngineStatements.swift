@@ -144,6 +144,11 @@ struct EngineStatements: Sendable {
     }
   }
 
+  /// How copies of rows keep the times of their source; nil for an entity that has none.
+  func timeBinder(of entity: EntityLayout, _ compiler: SaveCompiler) throws -> RowBinder? {
+    try compiler.keepTimes(entity).map { try RowBinder($0, compiler.schema.encoding) }
+  }
+
   /// How a to-many relationship is written.
   func toMany(of entity: Int, slot: Int, _ compiler: SaveCompiler) throws -> ToManyStatements {
     try toManys.withLock { known in

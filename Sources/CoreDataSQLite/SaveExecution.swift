@@ -32,7 +32,10 @@ struct SaveExecution {
     try delete(plan.deletes, &conflicts)
     try update(plan.updates, &conflicts)
     if !conflicts.isEmpty { throw StoreError.conflicts(try describe(conflicts)) }
-    for (layout, rows) in plan.inserts { try insert(rows, of: layout) }
+    for (layout, rows) in plan.inserts {
+      try insert(rows, of: layout)
+      if plan.keepsTimes { try keepTimes(of: rows, layout) }
+    }
     try ToManyWriter(engine: engine, database: database).run(plan.toMany)
   }
 
@@ -302,6 +305,17 @@ struct SaveExecution {
     // Pointers into slabs must not stay bound after the slabs may be gone.
     sqlite3_clear_bindings(handle)
     if LogSink.level > 0 { LogSink.log(LogEntry(.statement, binder.sql, rows: batch.count)) }
+  }
+
+  /// The triggers have set the time of this save.
+  private func keepTimes(of batch: RowBatch, _ layout: EntityLayout) throws {
+    guard let binder = try engine.texts.timeBinder(of: layout, compiler) else { return }
+    let statement = try RawStatement(database, binder.sql, url: engine.url)
+    try batch.forEach { row in
+      try binder.bind(row.base, row, to: statement, numbers: engine.schema.entityNumbers, files: files)
+      try statement.bind(Int(binder.key), row.key)
+      try statement.run()
+    }
   }
 
   /// A restored row, under its old key, may collide with a row that another context has restored before.

@@ -47,6 +47,8 @@ public struct PropertySlot: @unchecked Sendable {
   private let isRelationship: Bool
   /// Whether the value is kept up to date by the store (a derived attribute).
   public let isDerived: Bool
+  /// Whether that value is the time of the last save (`now()`), which nothing but a save makes.
+  package let isTimeOfSave: Bool
 
   /// Whether it is no property of the entity but an element of one.
   public var isElement: Bool { container != nil }
@@ -63,7 +65,9 @@ public struct PropertySlot: @unchecked Sendable {
     self.declaringEntity = declaringEntity
     self.destination = destination
     isAttribute = property is NSAttributeDescription
-    isDerived = property is NSDerivedAttributeDescription
+    let derived: NSDerivedAttributeDescription? = property as? NSDerivedAttributeDescription
+    isDerived = derived != nil
+    isTimeOfSave = derived.flatMap { try? Derivation.of($0, in: $0.entity) } == .now
     let relationship: NSRelationshipDescription? = property as? NSRelationshipDescription
     isRelationship = relationship != nil
     isToMany = relationship?.isToMany ?? false

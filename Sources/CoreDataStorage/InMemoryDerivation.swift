@@ -10,7 +10,7 @@ import Foundation
 /// affects it.
 ///
 /// A save's rows come from objects, which do not hold the store's derived values: their derived words are
-/// ignored.
+/// ignored. Copies of another store's rows keep the times that they have (`SavePlan.keepsTimes`).
 struct InMemoryDerivation {
   private let plan: SavePlan
   private let schema: InMemorySchema
@@ -59,8 +59,10 @@ struct InMemoryDerivation {
   private mutating func collect(_ state: InMemoryState) {
     for (number, derived) in schema.derived.enumerated() {
       // Inserting a row computes everything; updating it computes what depends on the row itself.
-      for insert in plan.inserts where family(derived.place.entity).contains(insert.layout.index) {
-        insert.rows.forEach { affected[number].insert($0.key) }
+      if derived.source != .now || !plan.keepsTimes {
+        for insert in plan.inserts where family(derived.place.entity).contains(insert.layout.index) {
+          insert.rows.forEach { affected[number].insert($0.key) }
+        }
       }
       switch derived.source {
       case .now:

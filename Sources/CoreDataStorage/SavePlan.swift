@@ -105,8 +105,18 @@ package struct SavePlan: Sendable {
   /// What a history keeps of the rows of `deletes`, for entities that have something to keep. For updates a
   /// history uses `updates` (the slots that changed) and `toMany`.
   package var tombstones: [RowTombstone] = []
+  /// Whether the new rows are copies of another store's: attributes derived by `now()`, whose values nothing
+  /// can compute again, keep those that the rows have. Rows of objects have none.
+  package var keepsTimes: Bool = false
 
   package init() {}
+
+  /// A plan whose new rows are copies of another store's.
+  static var copying: SavePlan {
+    var plan = SavePlan()
+    plan.keepsTimes = true
+    return plan
+  }
 
   package var isEmpty: Bool {
     inserts.isEmpty && updates.isEmpty && deletes.isEmpty && toMany.isEmpty

@@ -46,7 +46,7 @@ package struct StoreTransfer {
   // MARK: One save
 
   private func copyAtOnce() throws -> [Int: [Int64: Int64]] {
-    var plan = SavePlan()
+    var plan: SavePlan = .copying
     var highestKeys: [Int: Int64] = [:]
     for entity in entities {
       var fetch = FetchPlan(entity: entity)
@@ -128,7 +128,7 @@ package struct StoreTransfer {
     try allocate(highestKeys)
     for scan in scans {
       try scan.forEachPage(of: rowsPerSave) { page in
-        var plan = SavePlan()
+        var plan: SavePlan = .copying
         plan.inserts = [(scan.entity, Self.copies(of: try scan.rows(page), scan.entity))]
         _ = try target.save(plan)
         try note(page.count)

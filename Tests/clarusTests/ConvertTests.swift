@@ -76,6 +76,55 @@ import Testing
     }
   }
 
+    let export = try CommandLineRun(["export", store.path])
+    #expect(export.status == 1)
+    #expect(export.errors.contains("`clarus check \(store.path) --repair OUT`"), "\(export.errors)")
+    #expect(!export.errors.contains("includesPropertyValues"))
+  }
+
+  /// A value that nothing can compute again.
+  @Test func `the times of saves come through every kind, and through a repair`() throws {
+    let folder = try TemporaryFolder()
+    func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
+    let note = NSEntityDescription()
+    note.name = "Note"
+    let text = NSAttributeDescription()
+    text.name = "text"
+    text.attributeType = .stringAttributeType
+    let saved = NSDerivedAttributeDescription()
+    saved.name = "saved"
+    saved.attributeType = .dateAttributeType
+    saved.derivationExpression = .init(format: "now()")
+    note.properties = [text, saved]
+    let model = NSManagedObjectModel()
+    model.entities = [note]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store: NSPersistentStore = try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path("A.sqlite")))
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for number in 0..<3 {
+        NSManagedObject(entity: note, insertInto: context).setValue("\(number)", forKey: "text")
+        try context.save()
+      }
+    }
+    try coordinator.remove(store)
+    let places: [String] = ["A.sqlite", "B.xml", "C.binary", "D.sqlite", "E.binary", "F.xml", "G.sqlite"]
+    for (from, to) in zip(places, places.dropFirst()) {
+      let run = try CommandLineRun([
+        "convert", path(from), path(to), "--model", path("A.sqlite"), "--verify",
+      ])
+      #expect(run.status == 0, "\(from) → \(to): \(run.errors)")
+    }
+    for name in ["Repaired.sqlite", "Repaired.xml", "Repaired.binary"] {
+      let run = try CommandLineRun(["check", path("A.sqlite"), "--repair", path(name)])
+      #expect(run.status == 0, "\(run.errors)\(run.output)")
+      let diff = try CommandLineRun([
+        "diff", path("A.sqlite"), path(name), "--model", path("A.sqlite"), "--by", "Note=text",
+      ])
+      #expect(diff.status == 0, "\(name): \(diff.output)\(diff.errors)")
+    }
   @Test(arguments: [
     ("Out.bin", "Binary"), ("Out.BINARY", "Binary"), ("Out.xml", "XML"), ("Out.db", "SQLite"),
     ("Out.sqlite3", "SQLite"), ("Out.store", "SQLite"), ("Out", "SQLite"),

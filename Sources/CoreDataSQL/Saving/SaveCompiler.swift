@@ -57,6 +57,25 @@ package struct SaveCompiler: Sendable {
     return statement(.update(UpdateStatement(table.name, set: assignments, where: condition)), parameters)
   }
 
+  /// Writes the attributes derived by `now()` of a row that was just inserted: a copy keeps the times of its
+  /// source, and the triggers have set others. nil for an entity without such attributes.
+  package func keepTimes(_ entity: EntityLayout) throws -> WriteStatement? {
+    var parameters: [RowParameter] = []
+    var assignments: [UpdateStatement.Assignment] = []
+    for (number, slot) in entity.slots.enumerated() {
+      guard slot.isTimeOfSave, case .stored(let kind, let word) = slot.role,
+        case .attribute(let column) = schema.storage(of: entity.index, slot: number)
+      else { continue }
+      parameters.append(.value(word: word, kind: kind, isTagged: false))
+      assignments.append(.init(column.name, .parameter(parameters.count)))
+    }
+    if assignments.isEmpty { return nil }
+    let table: TableSchema = try schema.table(of: entity.index)
+    parameters.append(.key)
+    let condition: SQLExpression = table.has(key: .parameter(parameters.count))
+    return statement(.update(UpdateStatement(table.name, set: assignments, where: condition)), parameters)
+  }
+
   package func delete(_ entity: EntityLayout) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
     let condition: SQLExpression = .all([

@@ -117,7 +117,8 @@ package final class AtomicStoreLoader {
   /// All objects as new rows. Throws if a relationship names an object of a wrong entity.
   package func finish() throws -> SavePlan {
     for target in targets { try resolve(target) }
-    var plan = SavePlan()
+    // Opening a file is no save.
+    var plan: SavePlan = .copying
     for list in lists {
       let slot: PropertySlot = layout.entities[list.owner.entity].slots[list.slot]
       let members: [RowID] = try unique(list.keys).map { try self.target($0, of: list.owner, slot) }

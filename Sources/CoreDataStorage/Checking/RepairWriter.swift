@@ -7,7 +7,7 @@ final class RepairWriter {
   private let target: any StoreEngine
   private let source: any StoreEngine
   private let writesAtOnce: Bool
-  private var plan = SavePlan()
+  private var plan: SavePlan = .copying
   private var memberships: [ToManyEdit] = []
   private var orders: [ToManyEdit] = []
 
@@ -59,7 +59,7 @@ final class RepairWriter {
   }
 
   private func save(_ rows: RowBatch, _ entity: EntityLayout) throws {
-    var plan = SavePlan()
+    var plan: SavePlan = .copying
     plan.inserts = [(entity, rows)]
     _ = try target.save(plan)
   }

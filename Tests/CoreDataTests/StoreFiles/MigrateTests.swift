@@ -316,16 +316,57 @@ struct MigrateTests {
       context.make("Box").setValue(NSSet(object: context.make("Thing", ["mass": 2.0])), forKey: "things")
       try context.save()
     }
-    /// What now() gave is another time where rows are inserted anew.
-    func read() throws -> [String] {
-      try stack.elsewhere(Self.dump).filter { !$0.contains(".saved = ") && !$0.contains(".changed = ") }
-    }
+    func read() throws -> [String] { try stack.elsewhere { try Self.dump($0) } }
     let before: [String] = try read()
     #expect(before.contains { $0.hasSuffix(".bookCount = 3") })
     let (url, type, options) = Self.target(to, stack.folder)
     try stack.coordinator.migratePersistentStore(stack.store, to: url, options: options, withType: type)
     #expect(try read() == before)
     #expect(try stack.elsewhere(Depot.differences) == [])
+  }
+
+  private static let ownStores: [StoreSetting] = [.wal, .inMemory, .xml, .binary]
+
+  @Test(arguments: ownStores, ownStores)
+  func `the times of saves stay in the new store, and the next save sets others`(
+    from: StoreSetting, to: StoreSetting
+  ) throws {
+    let stack = try Stack(setting: from, model: Depot.model)
+    try stack.run { context in
+      // Two saves, so that there are two times.
+      for name in ["Ada", "Bob"] {
+        let author: NSManagedObject = context.make("Author", ["name": name])
+        _ = context.make("Novel", ["title": "by \(name)", "author": author])
+        try context.save()
+      }
+    }
+    func times() throws -> [String: Date] {
+      try stack.elsewhere { context in
+        var times: [String: Date] = [:]
+        for author in try context.all(NSManagedObject.self, "Author") {
+          times[try #require(author.value(forKey: "name") as? String)] =
+            author.value(forKey: "saved") as? Date
+        }
+        for novel in try context.all(NSManagedObject.self, "Novel") {
+          times[try #require(novel.value(forKey: "title") as? String)] =
+            novel.value(forKey: "changed") as? Date
+        }
+        return times
+      }
+    }
+    let before: [String: Date] = try times()
+    #expect(before.count == 4 && Set(before.values).count == 2)
+    let (url, type, options) = Self.target(to, stack.folder)
+    try stack.coordinator.migratePersistentStore(stack.store, to: url, options: options, withType: type)
+    #expect(try times() == before)
+    try stack.elsewhere { context in
+      let ada = try #require(try context.all(NSManagedObject.self, "Author", sort: ["name"]).first)
+      ada.setValue("Ada L.", forKey: "name")
+      try context.save()
+    }
+    let after: [String: Date] = try times()
+    #expect(try #require(after["Ada L."]) > #require(before["Ada"]))
+    #expect(after["Bob"] == before["Bob"] && after["by Ada"] == before["by Ada"])
   }
 
   @Test(arguments: StoreSetting.every)
