@@ -113,8 +113,9 @@ final class ReadOnlyAccess: @unchecked Sendable {
   func read<T>(_ purpose: ReadPurpose = .request, _ body: (Database) throws -> T) throws -> T {
     do {
       return try readState(purpose, body)
-    } catch  where salvages {
-      throw SQLiteErrors.withoutRepairAdvice(error)
+    } catch StoreError.invalidFile(let url, let reason, .repairing) where salvages {
+      // Whoever reads is repairing.
+      throw StoreError.invalidFile(url: url, reason: reason)
     }
   }
 

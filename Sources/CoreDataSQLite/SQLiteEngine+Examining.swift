@@ -49,14 +49,15 @@ extension SQLiteEngine {
   /// What is wrong with the file itself, and with R-trees.
   private func damage() throws -> StoreProblems {
     var problems = StoreProblems()
-    var found: [String]
+    var found: [StoreProblem]
     do {
-      found = try integrityErrors("20").map { "The database is damaged: \($0)." }
-    } catch StoreError.invalidFile(_, let reason) {
-      found = [reason]
+      found = try integrityErrors("20").map { StoreProblem(.damage, "The database is damaged: \($0).") }
+    } catch let error as StoreError {
+      guard let damage = StoreProblem(damage: error) else { throw error }
+      found = [damage]
     }
     let broken: Set<String> = found.isEmpty ? [] : try treesThatAreTheDamage()
-    if broken.isEmpty { for text in found { problems.add(StoreProblem(.damage, text)) } }
+    if broken.isEmpty { for problem in found { problems.add(problem) } }
     for tree in broken.sorted() { problems.add(damageProblem(ofTree: tree)) }
     for tree in schema.trees where !broken.contains(tree.name) {
       do {

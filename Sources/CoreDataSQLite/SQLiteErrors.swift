@@ -15,9 +15,6 @@ import GRDBSQLite
 
 /// Translates SQLite's codes into errors of the store layer, in one place.
 enum SQLiteErrors {
-  /// The beginning of the reason why a damaged file can't be opened.
-  static let damage: String = "The database is damaged"
-
   /// The error a connection reports for its last call.
   static func last(of connection: OpaquePointer?, sql: String?, url: URL?) -> StoreError {
     let code: Int32 = connection.map { sqlite3_extended_errcode($0) } ?? SQLITE_NOMEM
@@ -71,8 +68,7 @@ enum SQLiteErrors {
     case SQLITE_CORRUPT:
       if let url {
         return .invalidFile(
-          url: url,
-          reason: "\(damage) (\(message)).\(StoreProblem.repairAdvice)")
+          url: url, reason: "The database is damaged (\(message)).", cure: .repairing)
       }
     case SQLITE_READONLY:
       return .readOnly(url: url, .permission)
@@ -93,13 +89,6 @@ enum SQLiteErrors {
     default: break
     }
     return .database(code: code & 0xFF, message: message, sql: sql, url: url)
-  }
-
-  /// The same error without the advice to repair, for who is repairing.
-  static func withoutRepairAdvice(_ error: any Error) -> any Error {
-    (error as? StoreError)?.renaming {
-      $0.replacingOccurrences(of: StoreProblem.repairAdvice, with: "")
-    } ?? error
   }
 
   private static func hardLinks(to url: URL) -> Int? {

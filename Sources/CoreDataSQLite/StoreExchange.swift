@@ -65,11 +65,10 @@ package struct StoreExchange {
       }
     } catch StoreError.inUse where isForced {
       try unlinkEverything()
-    } catch StoreError.invalidFile(_, let reason) where reason.hasPrefix(SQLiteErrors.damage) {
+    } catch StoreError.invalidFile(_, let reason, .repairing) {
       // A file that can't be read can't be recognised as a store either.
       if isForced { return try unlinkEverything() }
-      throw StoreError.invalidFile(
-        url: url, reason: reason + " To destroy it all the same set NSPersistentStoreForceDestroyOption.")
+      throw StoreError.invalidFile(url: url, reason: reason, cure: .destroying)
     }
   }
 
@@ -277,7 +276,7 @@ package struct StoreExchange {
         defer { try? queue.close() }
         try body(queue)
       }
-    } catch StoreError.database(5, _, _, _), StoreError.database(6, _, _, _) {
+    } catch StoreError.database(let code, _, _, _) where FileObstacle(databaseCode: code) == .isLocked {
       throw StoreError.inUse(url: url)
     }
   }

@@ -27,7 +27,7 @@ extension ReadOnlyReason {
 extension StoreError {
   /// The text for users. `url` is the store's file, for errors that don't contain it; `name` names a row.
   package func message(
-    url: URL? = nil, name: (RowID) -> String = { "p\($0.key)" }
+    url: URL? = nil, for reader: ErrorReader = .developer, name: (RowID) -> String = { "p\($0.key)" }
   ) -> ErrorMessage {
     let file: String = url.map { " \($0.path)" } ?? ""
     switch self {
@@ -46,8 +46,8 @@ extension StoreError {
       return ErrorMessage("The predicate can't be evaluated: '\(part)': \(reason)", advice: advice)
     case .unknownKeyPath(let path, let entity, let advice):
       return ErrorMessage("keypath \(path) not found in entity \(entity).", advice: advice)
-    case .invalidFile(let url, let reason):
-      return ErrorMessage("\(url.path) can't be opened as a store: \(reason)")
+    case .invalidFile(let url, let reason, let cure):
+      return ErrorMessage("\(url.path) can't be opened as a store: \(reason)", advice: cure.advice)
     case .incompatibleModel(let url, let mismatch):
       return ErrorMessage(
         "The model used to open the store \(url.path) is incompatible with the one used to create it "
@@ -98,9 +98,8 @@ extension StoreError {
         "\(value) in the store \(url.path) is kept in the file \(path), which can't be read: \(reason)",
         advice: isForbidden
           ? "Give this user permission to read it (chmod, chown). The value itself is whole."
-          : "Put the file back: a store is copied together with its hidden folder \(folder). Or fetch with "
-            + "includesPropertyValues = false, which gives the object with nil for this value, and set another value or "
-            + "delete the object.")
+          : "Put the file back: a store is copied together with its hidden folder \(folder). "
+            + StoreError.advice(forValueMissingIn: url, for: reader))
     case .unwritableValue(let property, let object, let type, let reason):
       return ErrorMessage(
         "\(property) of \(object) can't be written to a store of type \(type)\(file): \(reason).",
@@ -116,10 +115,13 @@ extension StoreError {
       return ErrorMessage("The store \(url.path) was not migrated. \(problem.text)", advice: problem.advice)
     case .database(let code, let message, let sql, let own):
       let store: String = (own ?? url).map { "The store \($0.path)" } ?? "The store in memory"
-      let advice: String? = StoreError.advice(forSQLite: code)
-      // Where the cause lies outside (BUSY, LOCKED, IOERR, FULL, CANTOPEN), the statement tells nothing.
-      let isOutside: Bool = [5, 6, 10, 13, 14].contains(code)
-      let statement: String = isOutside ? "" : sql.map { ", in: \($0)" } ?? ""
+      let obstacle = FileObstacle(databaseCode: code)
+      // 18: TOOBIG.
+      let advice: String? =
+        obstacle.map { StoreError.advice(for: $0, reader) }
+        ?? (code == 18 ? "A value is larger than SQLite's limit of 1,000,000,000 bytes." : nil)
+      // Where the cause lies outside, the statement tells nothing.
+      let statement: String = obstacle == nil ? sql.map { ", in: \($0)" } ?? "" : ""
       let reason: String = message.hasSuffix(".") ? String(message.dropLast()) : message
       return ErrorMessage("\(store): \(reason) (SQLite error \(code))\(statement).", advice: advice)
     case .closed: return ErrorMessage("The store\(file) was removed from its coordinator.")
@@ -140,23 +142,29 @@ extension StoreError {
     }
   }
 
-  /// Advice for an error of SQLite, for the primary result codes where the user can do something
-  /// (https://www.sqlite.org/rescode.html).
-  private static func advice(forSQLite code: Int32) -> String? {
-    switch code {
-    case 5, 6:  // BUSY, LOCKED
+  private static func advice(for obstacle: FileObstacle, _ reader: ErrorReader) -> String {
+    switch obstacle {
+    case .isLocked:
       "Another program, or another connection of this one, kept the store locked for the whole waiting time. Close it or let it "
-        + "finish, then try again. A program can wait longer (NSPersistentStoreTimeoutOption)."
-    case 10:  // IOERR
+        + "finish, then try again."
+        + (reader == .developer ? " A program can wait longer (NSPersistentStoreTimeoutOption)." : "")
+    case .hasFailed:
       "The disk reported an error; the store is in its last saved state once the disk works again."
-    case 13:  // FULL
-      "What was saved before is as it was. Free some space, then try again."
-    case 14:  // CANTOPEN
+    case .isFull: "What was saved before is as it was. Free some space, then try again."
+    case .opensNoFile:
       "The file or its folder can't be opened; check that the folder exists and permits writing (SQLite puts its journal "
         + "beside the file)."
-    case 18:  // TOOBIG
-      "A value is larger than SQLite's limit of 1,000,000,000 bytes."
-    default: nil
+    }
+  }
+
+  private static func advice(forValueMissingIn url: URL, for reader: ErrorReader) -> String {
+    switch reader {
+    case .developer:
+      "Or fetch with includesPropertyValues = false, which gives the object with nil for this value, and set another "
+        + "value or delete the object."
+    case .commandLine:
+      "Or make a copy of the store without this value, which tells all values that are missing: "
+        + "`clarus check \(url.path) --repair OUT`."
     }
   }
 }

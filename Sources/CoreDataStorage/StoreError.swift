@@ -30,7 +30,7 @@ package enum StoreError: Error {
   /// The key path names no property of the entity.
   case unknownKeyPath(String, entity: String, advice: String)
   /// The file is not a store of this kind, or is damaged.
-  case invalidFile(url: URL, reason: String)
+  case invalidFile(url: URL, reason: String, cure: FileCure = .none)
   /// The store was made with another model.
   case incompatibleModel(url: URL, ModelMismatch)
   case readOnly(url: URL?, ReadOnlyReason)
@@ -61,4 +61,35 @@ package enum StoreError: Error {
   case database(code: Int32, message: String, sql: String?, url: URL?)
   /// The engine was closed.
   case closed
+}
+
+/// What helps a file that can't be opened as a store.
+package enum FileCure: Sendable {
+  /// Nothing but what the reason says.
+  case none
+  /// The file is damaged, and written as a whole.
+  case restoring
+  /// The file is damaged, and parts of it can be read.
+  case repairing
+  /// The same, where the program wanted to destroy it.
+  case destroying
+
+  package var advice: String? {
+    switch self {
+    case .none: nil
+    case .restoring: "Restore a copy of the file."
+    case .repairing: "Restore a copy, or save what can be read with `clarus check STORE --repair OUT`."
+    case .destroying:
+      "Restore a copy, or save what can be read with `clarus check STORE --repair OUT`. To destroy it all the same set "
+        + "NSPersistentStoreForceDestroyOption."
+    }
+  }
+}
+
+/// Who reads the text of an error, and can do what it advises.
+package enum ErrorReader: Sendable {
+  /// Somebody who writes a program.
+  case developer
+  /// Somebody at a command line.
+  case commandLine
 }

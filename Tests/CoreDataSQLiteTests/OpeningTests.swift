@@ -21,7 +21,7 @@ struct OpeningTests {
       _ = try SQLiteEngine.open(
         url: url, layout: layout, options: SQLiteOptions(isReadOnly: readOnly))
       return nil
-    } catch StoreError.invalidFile(_, let reason) {
+    } catch StoreError.invalidFile(_, let reason, _) {
       return reason
     } catch {
       return "another error: \(error)"

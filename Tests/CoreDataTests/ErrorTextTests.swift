@@ -163,7 +163,16 @@ import Testing
         (.proofFailed("Table ZITEM is missing."), ["ZITEM"]),
       ]
       return problems.map { (.migration(url: url, $0.0), $0.1 + [file]) }
-    case .invalidFile: return [(.invalidFile(url: url, reason: "It is damaged"), [file])]
+    case .invalidFile:
+      return [
+        (.invalidFile(url: url, reason: "It is no store"), [file]),
+        (.invalidFile(url: url, reason: "It ends early", cure: .restoring), [file, "Restore a copy"]),
+        (.invalidFile(url: url, reason: "It is damaged", cure: .repairing), [file, "clarus check"]),
+        (
+          .invalidFile(url: url, reason: "It is damaged", cure: .destroying),
+          [file, "clarus check", "NSPersistentStoreForceDestroyOption"]
+        ),
+      ]
     case .incompatibleModel:
       return [
         (

@@ -194,7 +194,7 @@ extension StoreError {
   /// The store of the failure, if the error contains it.
   fileprivate var file: URL? {
     switch self {
-    case .invalidFile(let url, _), .incompatibleModel(let url, _), .historyKept(let url),
+    case .invalidFile(let url, _, _), .incompatibleModel(let url, _), .historyKept(let url),
       .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _, _), .inUse(let url),
       .savedByOthers(let url),
       .file(let url, _, _), .migration(let url, _):

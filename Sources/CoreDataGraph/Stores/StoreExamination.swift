@@ -91,7 +91,7 @@ extension StoreExamination.Problem {
       objects: problem.objects.compactMap { id in
         guard let layout, layout.entities.indices.contains(Int(id.entity)) else { return nil }
         return URL(string: "x-coredata://\(storeUUID)/\(layout.entities[Int(id.entity)].name)/p\(id.key)")
-      }, message: problem.message)
+      }, message: problem.text)
   }
 }
 

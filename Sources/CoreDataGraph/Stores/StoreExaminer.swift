@@ -5,12 +5,6 @@ import Foundation
 
 /// The steps of an examination, for `examineStore` and `clarus check`, which chooses models by itself.
 package enum StoreExaminer {
-  /// The problem that an error of a damaged file is; nil for other errors.
-  package static func damage(_ error: StoreError) -> StoreProblem? {
-    guard case .invalidFile(_, let reason) = error else { return nil }
-    return StoreProblem(.damage, reason)
-  }
-
   /// A model that a store carries may not be the one that its metadata names.
   package static func mismatch(
     _ model: NSManagedObjectModel, _ versions: EntityVersions, named name: String
@@ -77,7 +71,7 @@ package enum StoreExaminer {
       }
       for problem in try check.run() { problems.add(problem) }
     } catch let error as StoreError {
-      guard isStore, let damage = damage(error) else { throw error }
+      guard isStore, let damage = StoreProblem(damage: error) else { throw error }
       problems.add(damage)
     }
     return StoreExamination(

@@ -172,7 +172,7 @@ package enum StoreRepairer {
     _ engine: any StoreEngine, entityNames: Set<String>?, to url: URL, kind: any StoreEngineKind,
     storeUUID: String, known: [StoreProblem], note: @escaping (_ objects: Int) throws -> Void
   ) throws -> StoreRepairReport {
-    let problems: [StoreProblem] = known.map(\.withoutRepairAdvice) + damages(of: engine, unless: known)
+    let problems: [StoreProblem] = known.map(\.withoutCure) + damages(of: engine, unless: known)
     let outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: entityNames, note: note)
       .run(to: url, kind: kind)
     return StoreRepairReport(outcome, problems, storeUUID: storeUUID, layout: engine.layout)
@@ -185,7 +185,7 @@ package enum StoreRepairer {
     do {
       return try engine.ownProblems().filter { [.damage, .index].contains($0.kind) }
     } catch let error as StoreError {
-      return [StoreExaminer.damage(error) ?? StoreProblem(.damage, error.message().description)]
+      return [StoreProblem(damage: error)?.withoutCure ?? StoreProblem(.damage, error.message().description)]
     } catch {
       return [StoreProblem(.damage, ErrorMessage.reason(of: error))]
     }

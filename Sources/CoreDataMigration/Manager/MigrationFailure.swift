@@ -120,7 +120,8 @@ enum MigrationFailure: Error, CustomStringConvertible {
   static func text(of error: any Error) -> String {
     if let obstacle = FileObstacle(error) { return "\(obstacle.reason) \(obstacle.advice)" }
     switch error {
-    case StoreError.invalidFile(_, let reason): return reason
+    case StoreError.invalidFile(_, let reason, let cure):
+      return ErrorMessage(reason, advice: cure.advice).description
     case let error as StoreError: return error.message().description
     default: break
     }
@@ -141,16 +142,11 @@ enum MigrationFailure: Error, CustomStringConvertible {
   }
 }
 
-/// What in a file system stands in the way of a migration, told by the error of a store.
-enum FileObstacle {
-  case isLocked
-  case isFull
-  case hasFailed
-  case opensNoFile
-
+extension FileObstacle {
+  /// That of a migration, told by the error of a store; nil for other errors.
   init?(_ error: any Error) {
     switch error {
-    case StoreError.database(let code, _, _, _): self.init(code: code)
+    case StoreError.database(let code, _, _, _): self.init(databaseCode: code)
     case StoreError.inUse: self = .isLocked
     case StoreError.file(_, _, ENOSPC), StoreError.file(_, _, EDQUOT): self = .isFull
     case let error as CocoaError:
@@ -159,19 +155,8 @@ enum FileObstacle {
       case CocoaError.Code.fileWriteOutOfSpace.rawValue: self = .isFull
       default:
         guard let code = error.userInfo[NSSQLiteErrorDomain] as? NSNumber else { return nil }
-        self.init(code: code.int32Value)
+        self.init(databaseCode: code.int32Value)
       }
-    default: return nil
-    }
-  }
-
-  /// Of SQLite (https://www.sqlite.org/rescode.html): BUSY and LOCKED, IOERR, FULL, CANTOPEN.
-  private init?(code: Int32) {
-    switch code {
-    case 5, 6: self = .isLocked
-    case 10: self = .hasFailed
-    case 13: self = .isFull
-    case 14: self = .opensNoFile
     default: return nil
     }
   }

@@ -33,7 +33,9 @@ package struct AtomicStoreFile: Sendable {
   package let bytes: Data
   package let url: URL
 
-  func damage(_ what: String) -> StoreError { .invalidFile(url: url, reason: what) }
+  func damage(_ what: String, _ cure: FileCure = .none) -> StoreError {
+    .invalidFile(url: url, reason: what, cure: cure)
+  }
 }
 
 /// What a file says beside its objects.

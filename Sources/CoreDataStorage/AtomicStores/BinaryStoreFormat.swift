@@ -70,7 +70,7 @@ package struct BinaryStoreFormat: AtomicStoreFormat {
       return StoreMetadata(
         type: type, uuid: uuid, values: values.filter { $0.key != StoreMetadata.Key.uuid })
     } catch let error as PlistError {
-      throw file.damage("Its metadata can't be read: \(error.reason). Restore a copy of the file.")
+      throw file.damage("Its metadata can't be read: \(error.reason).", .restoring)
     }
   }
 
@@ -171,7 +171,7 @@ struct BinaryStoreHeader {
   init(_ file: AtomicStoreFile) throws {
     let bytes: Data = file.bytes
     guard bytes.count >= Self.size else {
-      throw file.damage("It ends within its header. Restore a copy of the file.")
+      throw file.damage("It ends within its header.", .restoring)
     }
     func number(_ offset: Int) -> UInt64 {
       bytes[relative: offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -187,14 +187,14 @@ struct BinaryStoreHeader {
       else {
         throw file.damage(
           "Its header places \(length) bytes of \(what) at \(start), but the file has \(bytes.count) bytes; it is cut off "
-            + "or damaged. Restore a copy of the file.")
+            + "or damaged.", .restoring)
       }
       return Int(start)..<Int(start + length)
     }
     metadata = try part("metadata", at: 16)
     data = try part("data", at: 32)
     guard let highest = Int64(exactly: number(48)), highest <= AtomicStoreLoader.highestKey else {
-      throw file.damage("Its header gives the highest key \(number(48)). Restore a copy of the file.")
+      throw file.damage("Its header gives the highest key \(number(48)).", .restoring)
     }
     highestKey = highest
   }

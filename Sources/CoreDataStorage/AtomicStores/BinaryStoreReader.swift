@@ -79,7 +79,7 @@ struct BinaryStoreReader {
         try body(&reader)
       }
     } catch let error as PlistError {
-      throw file.damage("Its objects can't be read: \(error.reason). Restore a copy of the file.")
+      throw file.damage("Its objects can't be read: \(error.reason).", .restoring)
     }
   }
 

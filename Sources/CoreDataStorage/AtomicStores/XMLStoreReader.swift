@@ -40,7 +40,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
   func read() throws -> AtomicStoreHeader {
     if let (line, reason) = XMLBytes.refusal(of: file.bytes) {
-      throw file.damage("Line \(line): \(reason) Restore a copy of the file.")
+      throw file.damage("Line \(line): \(reason)", .restoring)
     }
     let parser: XMLParser = XMLBytes.parser(of: file.bytes)
     parser.shouldResolveExternalEntities = false
@@ -48,7 +48,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     let isWhole: Bool = parser.parse()
     if let failure { throw failure }
     if !isFinished || (!isWhole && !readsOnlyInfo) {
-      throw file.damage("Its XML is damaged: it ends early. Restore a copy of the file.")
+      throw file.damage("Its XML is damaged: it ends early.", .restoring)
     }
     guard UUID(uuidString: uuid) != nil else {
       throw file.damage("Its <UUID> is '\(uuid)', which is no UUID.")
@@ -74,7 +74,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     fail(
       parser,
       file.damage(
-        "Its XML is damaged at line \(parser.lineNumber) (error \(code) of libxml2). Restore a copy of the file."
+        "Its XML is damaged at line \(parser.lineNumber) (error \(code) of libxml2).", .restoring
       ))
   }
 

@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// Something wrong with a store, of one kind at one place of the model.
@@ -51,6 +52,8 @@ package struct StoreProblem: Sendable, Equatable {
   package var objects: [RowID]
   /// One sentence.
   package var message: String
+  /// What helps, for those who are not repairing the store.
+  package var cure: FileCure = .none
 
   package static let objectsKept: Int = 5
 
@@ -68,15 +71,21 @@ package struct StoreProblem: Sendable, Equatable {
 }
 
 extension StoreProblem {
-  /// What errors of a damaged file advise, as the end of their reasons.
-  package static let repairAdvice: String =
-    " Restore a copy, or save what can be read with `clarus check STORE --repair OUT`."
+  /// The message, and what helps.
+  package var text: String { cure.advice.map { "\(message) \($0)" } ?? message }
 
   /// For those who are repairing the store.
-  package var withoutRepairAdvice: StoreProblem {
+  package var withoutCure: StoreProblem {
     var copy: StoreProblem = self
-    copy.message = message.replacingOccurrences(of: Self.repairAdvice, with: "")
+    copy.cure = .none
     return copy
+  }
+
+  /// The problem that an error of a damaged file is; nil for other errors.
+  package init?(damage error: StoreError) {
+    guard case .invalidFile(_, let reason, let cure) = error else { return nil }
+    self.init(.damage, ErrorMessage.closed(reason))
+    self.cure = cure
   }
 }
 

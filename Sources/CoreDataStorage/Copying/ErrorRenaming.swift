@@ -48,7 +48,8 @@ extension StoreError {
     case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel,
       .unwritableValue, .closed:
       return self
-    case .invalidFile(let url, let reason): return .invalidFile(url: place(url), reason: rename(reason))
+    case .invalidFile(let url, let reason, let cure):
+      return .invalidFile(url: place(url), reason: rename(reason), cure: cure)
     case .incompatibleModel(let url, let mismatch): return .incompatibleModel(url: place(url), mismatch)
     case .readOnly(let url, let reason): return .readOnly(url: url.map { place($0) }, reason)
     case .historyKept(let url): return .historyKept(url: place(url))

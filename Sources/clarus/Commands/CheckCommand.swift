@@ -60,7 +60,7 @@ struct CheckCommand: ParsableCommand {
       do {
         counts = try examine(store, &problems)
       } catch let error as StoreError {
-        guard let damage = StoreExaminer.damage(error) else { throw error }
+        guard let damage = StoreProblem(damage: error) else { throw error }
         problems.add(damage)
       }
     }
@@ -97,7 +97,7 @@ struct CheckCommand: ParsableCommand {
         return own
       }
     } catch let error as StoreError {
-      guard let damage = StoreExaminer.damage(error) else { throw error }
+      guard let damage = StoreProblem(damage: error) else { throw error }
       problems.add(damage)
       return nil
     }
@@ -159,10 +159,8 @@ struct CheckCommand: ParsableCommand {
       store = try OpenStore(
         path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
         salvages: true, acceptsStructure: true)
-    } catch StoreError.invalidFile(let url, let reason) {
-      // The reasons of XML and binary stores, which have no tables to save one by one, end with the advice.
-      let advice: String = reason.contains("Restore a copy") ? "" : " Restore a copy."
-      throw CommandFailure("\(url.path): Nothing of it can be saved. \(reason)\(advice)")
+    } catch StoreError.invalidFile(let url, let reason, _) {
+      throw CommandFailure("\(url.path): Nothing of it can be saved. \(reason) Restore a copy.")
     }
     let engine: any StoreEngine = try store.open(listsFiles: true)
     defer { try? engine.close() }

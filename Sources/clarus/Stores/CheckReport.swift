@@ -176,7 +176,7 @@ struct ProblemText {
 
   /// `error: Item.owner names an object that does not exist. 12 times: Item/p1, Item/p2, …`
   func line(_ problem: StoreProblem) -> String {
-    var line: String = "\(problem.kind.isWarning ? "warning" : "error"): \(problem.message)"
+    var line: String = "\(problem.kind.isWarning ? "warning" : "error"): \(problem.text)"
     let objects: [String] = short(problem)
     if !objects.isEmpty {
       let list: String = objects.joined(separator: ", ") + (problem.count > objects.count ? ", …" : "")
@@ -193,7 +193,7 @@ struct ProblemText {
           ("severity", .string(problem.kind.isWarning ? "warning" : "error")),
           ("entity", .optional(problem.entity)), ("property", .optional(problem.property)),
           ("count", .integer(Int64(problem.count))), ("objects", .strings(short(problem))),
-          ("message", .string(problem.message)),
+          ("message", .string(problem.text)),
         ])
       })
   }
