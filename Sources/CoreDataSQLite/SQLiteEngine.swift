@@ -38,6 +38,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private let contents: OwnContents
   /// Tables that can't be read, or some of whose pages can't, in a store that was opened to salvage.
   let damaged: [DamagedTable]
+  /// Properties that have no place in such a store.
+  let missing: [MissingProperty]
   /// The entities that were matched by structure, not by hash: ``metadata`` adds them to the file's.
   private let structures: [String: Data]
   /// The readers of earlier states, which are closed with the store.
@@ -221,15 +223,16 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var triggers: Set<String>
     /// Of a store that is opened to salvage.
     var damaged: [DamagedTable]
+    var missing: [MissingProperty]
 
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
     ) throws -> Facts {
-      let metadata: StoreMetadata =
+      let known: StoreMetadata? =
         options.salvages
-        ? (try? StoreMetadata.read(database, url: url))
-          ?? .fresh(type: SQLiteKind().type, model: layout.model, entityNames: options.entityNames)
-        : try StoreMetadata.read(database, url: url)
+        ? try? StoreMetadata.read(database, url: url) : try StoreMetadata.read(database, url: url)
+      let metadata: StoreMetadata =
+        known ?? .fresh(type: SQLiteKind().type, model: layout.model, entityNames: options.entityNames)
       if options.checksModel {
         try ModelCheck.check(
           metadata, layout: layout, entityNames: options.entityNames, url: url, acceptsUnknown: true
@@ -239,22 +242,24 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       }
       let inventory: StoreInventory = try StoreInventory.read(
         database, url: url, numbering: options.salvages ? layout : nil)
-      var (schema, lost): (StoreSchema, [DamagedTable]) =
+      var readable: ReadableSchema =
         options.salvages
-        ? try inventory.readableSchema(of: layout, entities: options.entityNames)
-        : (
-          try StoreSchema(layout: layout, database: inventory.database, entities: options.entityNames), []
-        )
+        ? try inventory.readableSchema(
+          of: layout, entities: options.entityNames, hashes: known?.hashes ?? [:])
+        : ReadableSchema(
+          schema: try StoreSchema(
+            layout: layout, database: inventory.database, entities: options.entityNames))
+      let schema: StoreSchema = readable.schema
       // A damaged file's table of rows tells more than its indexes.
       if !options.salvages {
-        schema.trees = inventory.guardedTrees.compactMap {
+        readable.schema.trees = inventory.guardedTrees.compactMap {
           RTree($0.tree, schema: schema, database: inventory.database, watch: $0.watch)
         }
       }
       var facts = Facts(
         contents: try OwnContents(database, uuid: metadata.uuid, url: url), metadata: metadata,
-        schema: schema, hasHistory: inventory.hasHistory, guardedTrees: [],
-        unguardedTrees: [], triggers: inventory.triggers, damaged: lost)
+        schema: readable.schema, hasHistory: inventory.hasHistory, guardedTrees: [],
+        unguardedTrees: [], triggers: inventory.triggers, damaged: readable.lost, missing: readable.missing)
       for tree in inventory.unguardedTrees {
         if let known = RTree(tree, schema: schema, database: inventory.database) {
           facts.guardedTrees.append(known)
@@ -277,6 +282,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     self.access = access
     contents = facts.contents
     damaged = facts.damaged
+    missing = facts.missing
     schema = facts.schema
     identifier = facts.metadata.uuid
     hasHistory = facts.hasHistory
@@ -316,6 +322,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     access = .snapshot(state)
     readOnlyReason = .requested
     damaged = []
+    missing = []
   }
 
   deinit { try? close() }

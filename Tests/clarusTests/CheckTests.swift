@@ -120,6 +120,91 @@ import Testing
     #expect(after.isEmpty == (test.kind != "required"))
   }
 
+  /// What a store has lost as a whole, and what the repair says of it.
+  private static let gone: [(sql: String, says: [String], kind: String)] = [
+    (
+      "ALTER TABLE ZITEM DROP COLUMN ZPRICE",
+      ["error: Item.price became nil in all 7 objects: table ZITEM has no column ZPRICE."], "value"
+    ),
+    (
+      "DROP TABLE Z_8TAGS",
+      ["Item.tags is empty in all 7 objects: ", "Tag.items is empty in all 3 objects: ", "no join table"],
+      "damage"
+    ),
+    (
+      "ALTER TABLE ZTRACK DROP COLUMN Z_FOK_ALBUM",
+      ["Album.tracks has lost its order in the 1 object: table ZTRACK has no column Z_FOK_ALBUM."], "order"
+    ),
+    (
+      "ALTER TABLE ZANIMAL DROP COLUMN ZSOFA",
+      ["HouseCat.sofa became nil in the 1 object: table ZANIMAL has no column ZSOFA."], "value"
+    ),
+    (
+      "DROP INDEX ZITEM_ZCATEGORY_INDEX; ALTER TABLE ZITEM DROP COLUMN ZCATEGORY",
+      ["error: Item.category became nil in all 7 objects: table ZITEM has no column ZCATEGORY."], "value"
+    ),
+  ]
+
+  @Test(arguments: gone, ["sqlite", "xml"])
+  func `without a column or a table of pairs a repair saves all else, and says what is missing`(
+    gone: (sql: String, says: [String], kind: String), kind: String
+  ) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let whole: String = store.file("Whole.sqlite").path
+    try FileManager.default.copyItem(atPath: store.path, toPath: whole)
+    try makeDatabase(store.url, gone.sql.split(separator: ";").map(String.init))
+    #expect(try CommandLineRun(["check", store.path]).status == 1)
+    let out: String = store.file("Out.\(kind)").path
+    let repair = try CommandLineRun(["check", store.path, "--repair", out])
+    #expect(repair.status == 1 && repair.errors == "", "\(repair.errors)")
+    for text in gone.says { #expect(repair.output.contains(text), "\(repair.output)") }
+    #expect(repair.output.contains("29 rows."), "\(repair.output)")
+    let found = try CommandLineRun(["check", out, "--model", whole])
+    #expect(found.status == 0, "\(found.output)\(found.errors)")
+    if kind == "sqlite" {
+      // Nothing else differs.
+      let diff = try CommandLineRun(["diff", whole, out, "--json"]).json() as? [String: Any]
+      let found = try #require(diff?["differences"] as? [[String: Any]])
+      let changed: [[String: Any]] = found.flatMap { $0["properties"] as? [[String: Any]] ?? [] }
+      let names: [String] = Set(changed.compactMap { $0["name"] as? String }).sorted()
+      #expect(found.allSatisfy { $0["change"] as? String == "changed" })
+      let said: String = gone.says.joined()
+      #expect(!names.isEmpty && names.allSatisfy { said.contains(".\($0) ") }, "\(names)")
+    }
+    let json = try CommandLineRun(["check", store.path, "--repair", out + ".2", "--json"])
+    let report = try #require(try json.json() as? [String: Any])
+    #expect(report["complete"] as? Bool == false)
+    let changes = try #require(report["changes"] as? [[String: Any]])
+    #expect(changes.contains { $0["kind"] as? String == gone.kind && $0["count"] as? Int ?? 0 > 0 })
+  }
+
+  @Test func `a required value without a column is nil, and the report says that the model requires it`()
+    throws
+  {
+    let photos = try PhotoStore()
+    defer { photos.remove() }
+    let whole: String = photos.folder.appendingPathComponent("Whole.sqlite").path
+    try FileManager.default.copyItem(atPath: photos.path, toPath: whole)
+    try makeDatabase(photos.url, ["ALTER TABLE ZPHOTO DROP COLUMN ZNAME"])
+    let out: String = photos.folder.appendingPathComponent("Out.sqlite").path
+    let repair = try CommandLineRun(["check", photos.path, "--repair", out])
+    #expect(
+      repair.output.contains(
+        "error: Photo.name became nil in all 3 objects, although the model requires it: table ZPHOTO has no column ZNAME."
+      ), "\(repair.output)\(repair.errors)")
+    let after = try Self.problems(try CommandLineRun(["check", out, "--json"]))
+    #expect(after.count == 1 && after[0]["kind"] as? String == "required" && after[0]["count"] as? Int == 3)
+    // With a model whose hashes are not the store's a missing column says nothing.
+    let other: String = photos.folder.appendingPathComponent("Other.sqlite").path
+    try makeDatabase(
+      photos.url, ["UPDATE Z_METADATA SET Z_PLIST = 'text'", "ALTER TABLE ZPHOTO ADD COLUMN ZNAME VARCHAR"])
+    try makeDatabase(photos.url, ["ALTER TABLE ZPHOTO DROP COLUMN ZNAME"])
+    let refused = try CommandLineRun(["check", photos.path, "--repair", other, "--model", whole])
+    #expect(refused.status == 1 && refused.output == "")
+    #expect(refused.errors.contains("ZPHOTO has no column ZNAME"), "\(refused.errors)")
+  }
+
   @Test func `rows that stand for no object are lost by a repair, and named`() throws {
     let store = try RichStore()
     defer { store.remove() }

@@ -9,6 +9,14 @@ extension StoreSchema {
   /// Throws `StoreError.unsupportedModel` naming entity, property, table and column if the database lacks
   /// one.
   package init(layout: ModelLayout, database: ExistingDatabase, entities: Set<String>? = nil) throws {
+    self = try Self.matched(layout, database, entities, incomplete: []).schema
+  }
+
+  /// The same for a damaged database, which may lack columns and join tables of the entities that are
+  /// `incomplete`, by their indexes: these properties have no storage, and are listed.
+  package static func matched(
+    _ layout: ModelLayout, _ database: ExistingDatabase, _ entities: Set<String>?, incomplete: Set<Int>
+  ) throws -> (schema: StoreSchema, missing: [MissingProperty]) {
     let numbers: [Int] = EntityNumbers(layout: layout, rows: database.entities).resolve()
     let predicted: StoreSchema = SchemaBuilder(
       layout: layout, rules: AppleLayout(), entities: entities, numbers: numbers
@@ -23,8 +31,9 @@ extension StoreSchema {
             + database.entities.prefix(20).map(\.name).joined(separator: ", ")
             + "); the store was written with another model and needs a migration")
     }
-    var matcher = DatabaseMatcher(schema: predicted, names: DatabaseNames(database))
-    self = try matcher.match()
+    var matcher = DatabaseMatcher(
+      schema: predicted, names: DatabaseNames(database), incomplete: incomplete)
+    return (try matcher.match(), matcher.missing)
   }
 }
 
@@ -67,6 +76,15 @@ struct EntityNumbers {
 private struct DatabaseMatcher {
   let schema: StoreSchema
   let names: DatabaseNames
+  /// The entities whose properties may be missing in the database.
+  let incomplete: Set<Int>
+  private(set) var missing: [MissingProperty] = []
+
+  init(schema: StoreSchema, names: DatabaseNames, incomplete: Set<Int>) {
+    self.schema = schema
+    self.names = names
+    self.incomplete = incomplete
+  }
 
   mutating func match() throws -> StoreSchema {
     let tables: [TableSchema] = try schema.tables.map(table)
@@ -85,7 +103,18 @@ private struct DatabaseMatcher {
       }
     }
     for join in schema.joinTables {
-      let found: JoinTable = try joinTable(join)
+      let slot: PropertySlot = schema.layout.entities[join.entity].slots[join.slot]
+      /// Where the other side of the relationship is declared.
+      let inverse: (entity: Int, slot: Int)? = slot.destination.flatMap { destination in
+        slot.inverseSlot.map { back in
+          (schema.layout.entities[destination].slots[back].declaringEntity, back)
+        }
+      }.flatMap { $0 == (join.entity, join.slot) ? nil : $0 }
+      guard let found = try joinTable(join) else {
+        storage[join.entity][join.slot] = .none
+        if let inverse { storage[inverse.entity][inverse.slot] = .none }
+        continue
+      }
       joins.append(found)
       let ownOrder: String? = order(of: found.targetKey, in: found.name)
       let inverseOrder: String? = order(of: found.ownerKey, in: found.name)
@@ -102,14 +131,11 @@ private struct DatabaseMatcher {
               inverseOrder: isInverseOrdered ? (flipped ? ownOrder : inverseOrder) : nil,
               isReflexive: expected.isReflexive)))
       }
-      let slot: PropertySlot = schema.layout.entities[join.entity].slots[join.slot]
       storage[join.entity][join.slot] = members(
         flipped: false, of: schema.storage[join.entity][join.slot])
-      if let destination = slot.destination, let back = slot.inverseSlot {
-        let declaring: Int = schema.layout.entities[destination].slots[back].declaringEntity
-        if !(declaring == join.entity && back == join.slot) {
-          storage[declaring][back] = members(flipped: true, of: schema.storage[declaring][back])
-        }
+      if let inverse {
+        storage[inverse.entity][inverse.slot] = members(
+          flipped: true, of: schema.storage[inverse.entity][inverse.slot])
       }
     }
     for entity in schema.layout.entities {
@@ -154,30 +180,58 @@ private struct DatabaseMatcher {
     return nil
   }
 
-  private func place(
+  /// Notes what an incomplete entity lacks; throws for another one.
+  private mutating func note(
+    _ part: MissingProperty.Part, of slot: PropertySlot, in entity: EntityLayout, _ reason: String,
+    advice: String = "; the store was written with another version of the model and needs a migration"
+  ) throws {
+    guard incomplete.contains(entity.index) else {
+      throw StoreError.unsupportedModel(entity: entity.name, property: slot.name, reason: reason + advice)
+    }
+    missing.append(
+      MissingProperty(entity: entity.name, property: slot.name, part: part, reason: reason))
+  }
+
+  /// `.none` for a property that an incomplete database lacks.
+  private mutating func place(
     _ predicted: SlotStorage, of slot: PropertySlot, in entity: EntityLayout, table: String
   ) throws -> SlotStorage {
-    func column(_ name: String, in table: String) throws -> String {
-      if let found = names.column(name, in: table) { return found }
-      throw StoreError.unsupportedModel(
-        entity: entity.name, property: slot.name,
-        reason: "table \(table) has no column \(name); the store was written with another version of the "
-          + "model and needs a migration")
-    }
+    let isIncomplete: Bool = incomplete.contains(entity.index)
+    func lacks(_ name: String, in table: String) -> String { "table \(table) has no column \(name)" }
     switch predicted {
     case .none, .toMany(.joinTable): return predicted
     case .attribute(var attribute):
-      attribute.name =
-        try elementColumn(attribute.name, of: slot, in: entity, table: table)
-        ?? column(attribute.name, in: table)
+      guard
+        let name = elementColumn(attribute.name, of: slot, in: entity, table: table)
+          ?? names.column(attribute.name, in: table)
+      else {
+        try note(.value, of: slot, in: entity, lacks(attribute.name, in: table))
+        return .none
+      }
+      attribute.name = name
       return .attribute(attribute)
     case .toOne(var columns):
       let key: String = columns.key
-      columns.key = try column(key, in: table)
-      if let name = columns.entity {
-        columns.entity = try column(entityColumn(name, key: key, table: table), in: table)
+      guard let found = names.column(key, in: table) else {
+        try note(.value, of: slot, in: entity, lacks(key, in: table))
+        return .none
       }
-      if let name = columns.order { columns.order = try column(name, in: table) }
+      columns.key = found
+      if let name = columns.entity {
+        let wanted: String = entityColumn(name, key: key, table: table)
+        columns.entity = names.column(wanted, in: table)
+        // The targets' own rows tell their entity as well.
+        if columns.entity == nil, !isIncomplete {
+          try note(.value, of: slot, in: entity, lacks(wanted, in: table))
+        }
+      }
+      if let name = columns.order {
+        columns.order = names.column(name, in: table)
+        // It belongs to the other side, which notes it.
+        if columns.order == nil, !isIncomplete {
+          try note(.order, of: slot, in: entity, lacks(name, in: table))
+        }
+      }
       return .toOne(columns)
     case .toMany(.foreignKey(var members)):
       let destination: Int = slot.destination ?? entity.index
@@ -187,11 +241,25 @@ private struct DatabaseMatcher {
           schema.tables[position], entity: schema.layout.entities[schema.tables[position].root])
         ?? members.table
       let key: String = members.key
-      members.key = try column(key, in: members.table)
-      if let name = members.entity {
-        members.entity = try column(entityColumn(name, key: key, table: members.table), in: members.table)
+      guard let found = names.column(key, in: members.table) else {
+        // Without an inverse nothing else notes it.
+        if members.isHidden || !isIncomplete {
+          try note(.members, of: slot, in: entity, lacks(key, in: members.table))
+        }
+        return .none
       }
-      if let name = members.order { members.order = try column(name, in: members.table) }
+      members.key = found
+      if let name = members.entity {
+        let wanted: String = entityColumn(name, key: key, table: members.table)
+        members.entity = names.column(wanted, in: members.table)
+        if members.entity == nil, !isIncomplete {
+          try note(.members, of: slot, in: entity, lacks(wanted, in: members.table))
+        }
+      }
+      if let name = members.order {
+        members.order = names.column(name, in: members.table)
+        if members.order == nil { try note(.order, of: slot, in: entity, lacks(name, in: members.table)) }
+      }
       return .toMany(.foreignKey(members))
     }
   }
@@ -228,7 +296,8 @@ private struct DatabaseMatcher {
     names.column(AppleNames.joinOrder(of: key), in: table)
   }
 
-  private func joinTable(_ predicted: JoinTable) throws -> JoinTable {
+  /// nil for one that an incomplete database lacks.
+  private mutating func joinTable(_ predicted: JoinTable) throws -> JoinTable? {
     let entity: EntityLayout = schema.layout.entities[predicted.entity]
     let slot: PropertySlot = entity.slots[predicted.slot]
     let destination: Int = slot.destination ?? predicted.entity
@@ -247,21 +316,25 @@ private struct DatabaseMatcher {
       let wantsOrder: Bool = slot.relationship?.isOrdered ?? false
       let wantsInverseOrder: Bool =
         !(back.property === slot.property) && (back.relationship?.isOrdered ?? false)
-      for (wanted, key) in [(wantsOrder, target), (wantsInverseOrder, owner)] where wanted {
-        guard order(of: key, in: table.name) != nil else {
-          throw StoreError.unsupportedModel(
-            entity: entity.name, property: slot.name,
-            reason:
-              "join table \(table.name) has no order column \(AppleNames.joinOrder(of: key)); the store "
-              + "was written with another version of the model and needs a migration")
-        }
+      let sides: [(isWanted: Bool, key: String, slot: PropertySlot, entity: EntityLayout)] = [
+        (wantsOrder, target, slot, entity),
+        (wantsInverseOrder, owner, back, schema.layout.entities[back.declaringEntity]),
+      ]
+      for side in sides where side.isWanted && order(of: side.key, in: table.name) == nil {
+        try note(
+          .order, of: side.slot, in: side.entity,
+          "join table \(table.name) has no order column \(AppleNames.joinOrder(of: side.key))")
       }
       return found
     }
-    throw StoreError.unsupportedModel(
-      entity: entity.name, property: slot.name,
-      reason: "the database has no join table for it; looked for \(predicted.name) and \(otherName) with "
-        + "columns \(predicted.ownerKey) and \(predicted.targetKey)")
+    let reason: String =
+      "the database has no join table for it; looked for \(predicted.name) and \(otherName) with columns "
+      + "\(predicted.ownerKey) and \(predicted.targetKey)"
+    try note(.members, of: slot, in: entity, reason, advice: "")
+    if back.property !== slot.property {
+      try note(.members, of: back, in: schema.layout.entities[back.declaringEntity], reason, advice: "")
+    }
+    return nil
   }
 
   private func isJoinTable(_ name: String) -> Bool {

@@ -18,6 +18,7 @@ extension SQLiteEngine {
   }
 
   package func damagedTables() throws -> [DamagedTable] { damaged }
+  package func missingProperties() throws -> [MissingProperty] { missing }
 
   package func unreachableRows() throws -> [UnreachableRows] {
     var result: [UnreachableRows] = []

@@ -124,6 +124,9 @@ package protocol StoreExamining {
   func unreachableRows() throws -> [UnreachableRows]
   /// Tables some of whose pages can't be read. Nothing for a store that was not opened to salvage.
   func damagedTables() throws -> [DamagedTable]
+  /// Properties of the model that the store has no place for. Nothing for a store that was not opened to
+  /// salvage: it could not be opened.
+  func missingProperties() throws -> [MissingProperty]
 }
 
 /// What a salvage found of a table with damaged pages.
@@ -184,6 +187,7 @@ package struct UnreachableRows: Sendable, Equatable {
 extension StoreExamining {
   package func unreachableRows() throws -> [UnreachableRows] { [] }
   package func damagedTables() throws -> [DamagedTable] { [] }
+  package func missingProperties() throws -> [MissingProperty] { [] }
   package func ownProblems() throws -> [StoreProblem] { [] }
   package func fileProblems() throws -> [StoreProblem] { [] }
 }

@@ -78,6 +78,9 @@ package final class StoreRepair {
     outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
     outcome.unreachable = try source.unreachableRows()
     outcome.damaged = try source.damagedTables()
+    let missing: [MissingProperty] = try source.missingProperties()
+    let withoutMembers: Set<[String]> = Set(
+      missing.filter { $0.part == .members }.map { [$0.entity, $0.property] })
     let lostRoots: Set<String> = Set(outcome.damaged.filter { $0.reason != nil }.compactMap(\.entity))
     var readable: [[Int64]] = []
     var unique = UniqueValues(source)
@@ -110,6 +113,8 @@ package final class StoreRepair {
     }
     for (entity, keys) in zip(entities, readable) {
       for slot in entity.slots.indices where StoreTransfer.isNeeded(entity.slots[slot]) {
+        let declaring: String = source.layout.entities[entity.slots[slot].declaringEntity].name
+        if withoutMembers.contains([declaring, entity.slots[slot].name]) { continue }
         try forEachPage(keys) { page in
           let owners: [RowID] = page.map { RowID(entity: entity.index, key: $0) }
           writer.add(StoreTransfer.edits(of: entity, slot, owners, members(owners, entity, slot)))
@@ -118,6 +123,7 @@ package final class StoreRepair {
       }
     }
     try writer.finish()
+    for property in missing { note(property) }
   }
 
   private func forEachPage(_ keys: [Int64], _ body: ([Int64]) throws -> Void) rethrows {
@@ -135,6 +141,34 @@ package final class StoreRepair {
       change.message += " The value became nil."
       changes.add(change)
     }
+  }
+
+  /// What a property held that the store has no place for any more.
+  private func note(_ missing: MissingProperty) {
+    guard let entity = source.layout.byName[missing.entity], let slot = entity.slot(named: missing.property)
+    else { return }
+    let family: Set<String> = Set(entity.family.map { source.layout.entities[$0].name })
+    let count: Int = outcome.entities.filter { family.contains($0.name) }.reduce(0) { $0 + $1.saved }
+    // The new store computes derived values, except the times of saves.
+    if count == 0 || (slot.isDerived && !slot.isTimeOfSave) { return }
+    let isRequired: Bool = !slot.property.isOptional && missing.part != .order
+    let state: String =
+      switch missing.part {
+      case .value: "became nil"
+      case .members: "is empty"
+      case .order: "has lost its order"
+      }
+    let kind: StoreProblem.Kind =
+      switch missing.part {
+      case .value: .value
+      case .members: .damage
+      case .order: .order
+      }
+    changes.add(
+      StoreProblem(
+        kind, entity: missing.entity, property: missing.property, count: count,
+        "\(missing.entity).\(missing.property) \(state) in \(count == 1 ? "the 1 object" : "all \(count) objects")"
+          + "\(isRequired ? ", although the model requires it" : ""): \(missing.reason)."))
   }
 
   // MARK: Reading
