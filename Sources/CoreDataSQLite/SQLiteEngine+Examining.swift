@@ -115,7 +115,7 @@ extension SQLiteEngine {
   }
 
   /// A fetch over a box finds only what the tree has.
-  private func rowsMissing(in tree: RTree) throws -> [RowID] {
+  func rowsMissing(in tree: RTree) throws -> [RowID] {
     try read { database in
       let sql: String = ExaminationStatements(schema).rowsMissing(in: tree)
       let rows = try RawStatement(database, sql, url: url)

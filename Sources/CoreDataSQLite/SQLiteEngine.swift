@@ -493,7 +493,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   /// Runs `body` in a transaction that holds the write lock from its beginning; an error thrown by `body`
   /// rolls it back.
-  private func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
+  func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let writer: ConnectionPool = try writableAccess()
     return try SQLiteErrors.translating(url: url) { try writer.writeInTransaction(body) }
   }

@@ -117,7 +117,8 @@ package struct SQLiteKind: StoreEngineKind {
     throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
   }
 
-  /// Copies a SQLite file to a new one page by page, with all that is in it (Decisions/0049).
+  /// Copies a SQLite file to a new one page by page, with all that is in it (Decisions/0049), except for what
+  /// R-trees lack.
   ///
   /// A new file appears at its place when it is complete, so that a process that is killed leaves no store
   /// that has none of the objects. An empty file that is there already is filled where it is.
@@ -166,7 +167,9 @@ package struct SQLiteKind: StoreEngineKind {
       metadata[StoreMetadata.Key.uuid] = nil
       try place.replace(with: file, as: StoreExchange.Identity(uuid: made, metadata: metadata))
       identifier = made
-      return try open(at: url, layout: layout, options: options)
+      return try filled(try open(at: url, layout: layout, options: options)) {
+        try ($0 as? SQLiteEngine)?.renewStaleTrees()
+      }
     } catch {
       place.withdraw(identifier, leavingFile: wasThere)
       throw error
@@ -176,8 +179,21 @@ package struct SQLiteKind: StoreEngineKind {
 
 extension SQLiteEngine {
   /// The file, if another store may hold all that is in it. That excludes persistent history: a store that
-  /// keeps it can't be written (Decisions/0036).
-  fileprivate var copyableFile: URL? { hasHistory || SQLiteStoreFile.namesNoFile(url) ? nil : url }
+  /// keeps it can't be written (Decisions/0036). It excludes damaged R-trees too, which SQLite can't remove.
+  fileprivate var copyableFile: URL? {
+    hasHistory || SQLiteStoreFile.namesNoFile(url) || hasDamagedTree ? nil : url
+  }
+
+  private var hasDamagedTree: Bool { schema.trees.contains { (try? rowsMissing(in: $0)) == nil } }
+
+  /// A copy of pages has what the trees of its source have.
+  fileprivate func renewStaleTrees() throws {
+    for tree in schema.trees where try !rowsMissing(in: tree).isEmpty {
+      try writing { database in
+        for sql in tree.renewal { try RawStatement(database, sql, url: url).run() }
+      }
+    }
+  }
 
   /// Other processes may be writing to the file: a store that can't keep an earlier state is read from a
   /// copy.

@@ -59,6 +59,30 @@ import Testing
     #expect(run.status == 0 && saved == Self.all, "\(run.output)")
   }
 
+  @Test(arguments: ["stale", "moved", "damaged"])
+  func `a copy has a whole R-tree, whatever that of its source was`(state: String) throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    switch state {
+    case "stale": try store.execute(["DELETE FROM \(PlaceStore.tree) WHERE Z_PK BETWEEN 11 AND 17"])
+    case "moved":
+      try store.execute(["UPDATE \(PlaceStore.tree) SET ZLATITUDE_MIN = -90, ZLATITUDE_MAX = -90"])
+    default: try store.damage("\(PlaceStore.tree)_node") { Array($0.suffix(1)) }
+    }
+    #expect(try check(store).status == 1)
+    let before = try Data(contentsOf: URL(fileURLWithPath: store.path))
+    let out: String = store.file("Out.sqlite").path
+    let run = try CommandLineRun(["convert", store.path, out, "--verify"])
+    #expect(run.status == 0, "\(run.errors)")
+    let after = try CommandLineRun(["check", out])
+    #expect(after.status == 0, "\(after.output)\(after.errors)")
+    let found = try CommandLineRun([
+      "fetch", out, "Place", "--where", "latitude BETWEEN {1.05, 1.75}", "--count",
+    ])
+    #expect(found.status == 0 && found.output.contains("7"), "\(found.output)\(found.errors)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == before)
+  }
+
   @Test(arguments: ["Places.sqlite", "Places.xml"])
   func `a damaged hash of an entity is told, and the model that the file fits is taken`(name: String) throws {
     let store = try PlaceStore()

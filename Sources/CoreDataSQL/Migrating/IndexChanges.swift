@@ -136,6 +136,11 @@ extension SQLExpression {
 }
 
 extension RTree {
+  /// The statements that fill a tree anew which lacks rows.
+  package var renewal: [String] {
+    [.rows(.delete(DeleteStatement(from: name, where: .truth(true)))), filling].map(\.text)
+  }
+
   /// All rows that belong into the tree.
   var filling: MigrationTree {
     let trees: [SchemaTree] = triggerTrees()
