@@ -38,7 +38,6 @@ struct Clarus: ParsableCommand {
     // When a reader closes the pipe (`| head`) `write` fails, so that commands end in order.
     signal(SIGPIPE, SIG_IGN)
     Warning.tellsMissingClasses = false
-    Transformation.passesData = true
     do {
       var command: any ParsableCommand = try parseAsRoot(
         CommandWords.prepared(Array(CommandLine.arguments.dropFirst())))

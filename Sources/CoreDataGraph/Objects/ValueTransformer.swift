@@ -114,10 +114,9 @@ nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
 /// The data that a store keeps for a transformable attribute's object.
 package enum Transformation {
-  /// True in tools that open the stores of any program: they have none of its transformers and classes, and
-  /// the value of a transformable attribute is the data as it is stored. Set before other threads exist, and
-  /// never again.
-  nonisolated(unsafe) package static var passesData: Bool = false
+  /// True for tools while they use the stores of any program: they have none of its transformers and classes,
+  /// and the value of a transformable attribute is the data as it is stored.
+  @TaskLocal package static var passesData: Bool = false
 
   static func data(from object: Any, attribute: NSAttributeDescription?) throws -> Data {
     if passesData, let data = object as? Data { return data }

@@ -145,21 +145,26 @@ struct ImportCommand: ParsableCommand {
       terms.isEmpty ? [:] : try naming("--match") { try MatchKeys.read(terms, layout) }
     let predicate: MatchPredicate? = try matchWhere.map { try MatchPredicate($0, entity ?? "", layout) }
     let progress = ProgressLine()
+    let work = StoreImport(
+      context, store: store, layout: layout, keys: keys, matchesIDs: match.contains("id"),
+      predicate: predicate, progress: progress)
     return try context.performAndWait {
-      let work = StoreImport(
-        context, store: store, layout: layout, keys: keys, matchesIDs: match.contains("id"),
-        predicate: predicate, progress: progress)
-      let outcome: StoreImport.Outcome = try ImportFile.located(file) { try work.run(records) }
-      try Interruption.check()
-      progress.end()
-      // Also in a dry run: only a save finds what the store refuses.
-      if context.hasChanges {
-        do {
-          try ImportFile.located(file) { try work.save() }
-        } catch is SaveRehearsed {}
-      }
-      return outcome
+      try Transformation.$passesData.withValue(true) { try run(work, records, progress) }
     }
+  }
+
+  /// On the queue of the context.
+  private func run(_ work: StoreImport, _ records: [ImportRecord], _ progress: ProgressLine) throws
+    -> StoreImport.Outcome
+  {
+    let outcome: StoreImport.Outcome = try ImportFile.located(file) { try work.run(records) }
+    try Interruption.check()
+    progress.end()
+    do {
+      // Also in a dry run: only a save finds what the store refuses.
+      try ImportFile.located(file) { try work.saveIfChanged() }
+    } catch is SaveRehearsed {}
+    return outcome
   }
 
   private func report(_ outcome: StoreImport.Outcome) throws {

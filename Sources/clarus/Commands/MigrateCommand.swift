@@ -82,10 +82,8 @@ struct MigrateCommand: ParsableCommand {
     let chosen: NSMappingModel? = try mapping.map { path in
       try naming("--mapping") { try NSMappingModel.load(contentsOf: URL(fileURLWithPath: path)) }
     }
-    let planned: MigrationPlan = try withAdvice {
-      let planned = try MigrationPlan(forStoreAt: url, to: model, mapping: chosen, isDown: down)
-      if !plan, planned.isNeeded { try migrate(planned) }
-      return planned
+    let planned: MigrationPlan = try Transformation.$passesData.withValue(true) {
+      try withAdvice { try runPlan(at: url, to: model, by: chosen) }
     }
     let output = StandardOutput()
     if formatting.isJSON {
@@ -109,6 +107,16 @@ struct MigrateCommand: ParsableCommand {
       for loss in planned.losses { try output.writeLine(DisplayWidth.escaped("lost: \(loss)")) }
     }
     try output.flush()
+  }
+
+  private func runPlan(at url: URL, to model: NSManagedObjectModel, by mapping: NSMappingModel?) throws
+    -> MigrationPlan
+  {
+    let planned = try MigrationPlan(
+      forStoreAt: url, to: model, mapping: mapping,
+      options: [NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds], isDown: down)
+    if !plan, planned.isNeeded { try migrate(planned) }
+    return planned
   }
 
   /// The errors of migrations say in their advice what to do with the store.

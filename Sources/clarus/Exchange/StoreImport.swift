@@ -435,7 +435,8 @@ final class StoreImport {
   }
 
   /// Saves what `run` has made. What breaks a uniqueness constraint is named with its place in the file.
-  func save() throws {
+  func saveIfChanged() throws {
+    guard context.hasChanges else { return }
     do {
       try context.save()
     } catch {

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataGraph
 import Foundation
 import StackSupport
 import Testing
@@ -54,6 +55,42 @@ struct TransformerTests {
       let object = try #require(try context.all(NSManagedObject.self, "Holder").first)
       #expect(object.value(forKey: "thing") as? [String] == ["a", "b"])
     }
+  }
+
+  /// Tools have none of a program's transformers; other code of their process has its own.
+  @Test(arguments: [StoreKind.sqlite, .xml, .binary, .inMemory])
+  func `code that takes values as they are stored may run beside code that transforms them`(
+    kind: StoreKind
+  ) throws {
+    let name = NSValueTransformerName("Beside \(kind)")
+    ValueTransformer.setValueTransformer(BackwardsTransformer(), forName: name)
+    let stack: Stack = try stack(transformer: name.rawValue, kind)
+    try stack.elsewhere { context in
+      _ = context.make("Holder", ["thing": "stressed"])
+      try context.save()
+    }
+    func thing() throws -> Any? {
+      try stack.elsewhere { context in
+        try #require(try context.all(NSManagedObject.self, "Holder").first).value(forKey: "thing")
+      }
+    }
+    func stored() throws -> Any? {
+      try stack.elsewhere { context in
+        try Transformation.$passesData.withValue(true) {
+          try #require(try context.all(NSManagedObject.self, "Holder").first).value(forKey: "thing")
+        }
+      }
+    }
+    #expect(try thing() as? String == "stressed")
+    #expect(try stored() as? Data == Data("desserts".utf8))
+    try stack.elsewhere { context in
+      let object = try #require(try context.all(NSManagedObject.self, "Holder").first)
+      try Transformation.$passesData.withValue(true) {
+        object.setValue(Data("abc".utf8), forKey: "thing")
+        try context.save()
+      }
+    }
+    #expect(try thing() as? String == "cba")
   }
 
   @Test(arguments: StoreKind.every, [nil, "NSSecureUnarchiveFromData"])
