@@ -162,4 +162,32 @@ import Testing
       #expect(store.names == names)
     }
   }
+
+  /// The waiting time of programs is a minute, for each step of a migration.
+  @Test(arguments: ["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE"], [false, true])
+  func `a migration of a store that another process has locked waits no longer than other commands`(
+    lock: String, keepsOriginal: Bool
+  ) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let model: String = store.file("Rich.xcdatamodeld").path
+    for arguments in [
+      ["model", "decompile", store.path, "--output", model],
+      ["model", "add", model, "attribute", "Item.colour", "String"],
+    ] {
+      let run = try CommandLineRun(arguments)
+      #expect(run.status == 0, "\(arguments): \(run.errors)")
+    }
+    try makeDatabase(store.url, [])
+    let queue = try DatabaseQueue(path: store.path)
+    defer { try? queue.close() }
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: lock)
+      defer { try? database.execute(sql: "ROLLBACK") }
+      let more: String = keepsOriginal ? "--keep-original '\(store.file("Old.sqlite").path)'" : ""
+      let run = try CommandLineRun(
+        shell: "timeout 30 \"$CLARUS\" migrate '\(store.path)' --to '\(model)' \(more)")
+      Self.expectOneLine(run, [store.path, "locked"], status: 1)
+    }
+  }
 }

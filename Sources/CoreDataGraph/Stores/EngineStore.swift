@@ -228,9 +228,14 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   override class func isSamePlace(_ one: URL, _ other: URL) -> Bool { kind.isSamePlace(one, other) }
 
   override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    try metadata(at: url, options: StoreOpeningOptions())
+  }
+
+  override class func metadata(at url: URL, options: StoreOpeningOptions) throws -> [String: Any] {
+    // The base class's implementation, not the one with options, which would call this method again.
     guard kind.keepsFiles else { return try super.metadataForPersistentStore(with: url) }
     return try withCocoaErrors(url) {
-      var options = StoreOpeningOptions()
+      var options: StoreOpeningOptions = options
       options.countsRows = false
       let file: StoreInspection = try kind.inspect(url, options: options)
       var metadata: [String: Any] = file.metadata

@@ -277,6 +277,10 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   final func noteMetadataSaved() { facts.withLock { $0.wasMetadataSet = false } }
 
   /// The same as the open method, for classes that take options.
+  class func metadata(at url: URL, options: StoreOpeningOptions) throws -> [String: Any] {
+    try metadataForPersistentStore(with: url)
+  }
+  /// The same as the open method, for classes that take options.
   class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: StoreOpeningOptions) throws {
     try setMetadata(metadata, forPersistentStoreAt: url)
   }

@@ -261,7 +261,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
       guard let storeClass = StoreRegistry.find(storeType) else {
         throw StoreRegistry.noFile("Reading the metadata", ofType: storeType, "")
       }
-      return try storeClass.metadataForPersistentStore(with: url)
+      return try storeClass.metadata(at: url, options: StoreOpeningOptions(apple: options ?? [:]))
     }
   }
 
@@ -329,7 +329,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   public class func cachedModelForPersistentStore(
     at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectModel? {
-    try withCocoaErrors(url) { try StoreRegistry.inspect(url, countsRows: false).model }
+    try withCocoaErrors(url) { try StoreRegistry.inspect(url, countsRows: false, options: options).model }
   }
 
   // MARK: Ids

@@ -65,12 +65,15 @@ package enum StoreRegistry {
 
   /// Examines the file at a URL, whatever its kind. For a file of no supported kind, throws the error of the
   /// SQLite kind.
+  ///
   /// `countsRows`: otherwise the counts of entities may be 0, and a large file takes no longer than a small
-  /// one where its kind can do that.
-  package static func inspect(_ url: URL, countsRows: Bool = true) throws -> StoreInspection {
-    var options = StoreOpeningOptions()
-    options.countsRows = countsRows
-    return try kind(ofFileAt: url).inspect(url, options: options)
+  /// one where its kind can do that. `options`: those with which a coordinator would add the store.
+  package static func inspect(
+    _ url: URL, countsRows: Bool = true, options: [AnyHashable: Any]? = nil
+  ) throws -> StoreInspection {
+    var opening = StoreOpeningOptions(apple: options ?? [:])
+    opening.countsRows = countsRows
+    return try kind(ofFileAt: url).inspect(url, options: opening)
   }
 
   private static func kind(ofFileAt url: URL) -> any StoreEngineKind { kindAndCertainty(ofFileAt: url).0 }

@@ -78,7 +78,7 @@ struct AutomaticMigration {
     let lock = try MigrationLock(of: store.url)
     defer { lock.release() }
     // The new store would have no history, or one with a gap.
-    if try StoreRegistry.inspect(store.url, countsRows: false).hasHistory {
+    if try StoreRegistry.inspect(store.url, countsRows: false, options: store.options).hasHistory {
       throw MigrationFailure.historyKept(store.url)
     }
     try body()
@@ -140,7 +140,8 @@ struct AutomaticMigration {
       from: source, sourceType: store.type, options: step.sourceOptions(store), with: step.mapping,
       toDestinationURL: made, destinationType: store.type, destinationOptions: store.options)
     if step.isInferred {
-      try step.requireEqualCounts(from: StoreRegistry.inspect(source), to: StoreRegistry.inspect(made))
+      try step.requireEqualCounts(
+        from: StoreRegistry.inspect(source, options: store.options), to: StoreRegistry.inspect(made))
     }
     var metadata: [String: Any] = try metadata(of: made)
     metadata[NSStoreUUIDKey] = try self.metadata(of: store.url)[NSStoreUUIDKey]
@@ -149,7 +150,8 @@ struct AutomaticMigration {
   }
 
   private func metadata(of url: URL) throws -> [String: Any] {
-    try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: store.type, at: url, options: nil)
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: store.type, at: url, options: store.options)
   }
 
   // MARK: Going on

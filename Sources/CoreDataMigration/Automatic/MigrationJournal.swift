@@ -33,7 +33,7 @@ struct MigrationJournal: Codable, Equatable {
   /// A digest of a store's contents.
   static func source(_ store: OutdatedStore) throws -> String {
     let metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      ofType: store.type, at: store.url, options: nil)
+      ofType: store.type, at: store.url, options: store.options)
     return Digest.of([
       Data(store.type.utf8), Data((metadata[NSStoreUUIDKey] as? String ?? "").utf8),
       Data(Self.digest(ofVersions: metadata).utf8), try StoreContents.digest(of: store.url),
@@ -53,11 +53,12 @@ struct MigrationJournal: Codable, Equatable {
     VersionHash.digest(metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:])
   }
 
-  /// The options with which the new stores are made. Those that say how to migrate leave no trace in them.
+  /// The options with which the new stores are made. Those that say how to migrate, and
+  /// how long to wait, leave no trace in them.
   private static func text(of options: [AnyHashable: Any]) -> Data {
     let ignored: Set<AnyHashable> = [
       NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
-      NSPersistentStoreStagedMigrationManagerOptionKey,
+      NSPersistentStoreStagedMigrationManagerOptionKey, NSPersistentStoreTimeoutOption,
     ]
     let lines: [String] = options.filter { !ignored.contains($0.key) }.map { key, value in
       guard let content = value as? [AnyHashable: Any] else { return "\(key) = \(value)" }

@@ -105,7 +105,7 @@ public struct MigrationPlan: CustomStringConvertible {
     var all: [AnyHashable: Any] = options
     all[NSInferMappingModelAutomaticallyOption] = options[NSInferMappingModelAutomaticallyOption] ?? true
     self = try withMigrationErrors(of: url) {
-      let file: StoreInspection = try Self.inspect(url)
+      let file: StoreInspection = try Self.inspect(url, options)
       var migration = AutomaticMigration(
         OutdatedStore(
           coordinator: NSPersistentStoreCoordinator(managedObjectModel: model), type: file.type,
@@ -165,9 +165,9 @@ public struct MigrationPlan: CustomStringConvertible {
     ]
   }
 
-  private static func inspect(_ url: URL) throws -> StoreInspection {
+  private static func inspect(_ url: URL, _ options: [AnyHashable: Any]) throws -> StoreInspection {
     do {
-      return try StoreRegistry.inspect(url)
+      return try StoreRegistry.inspect(url, options: options)
     } catch {
       throw MigrationFailure.sourceStore(url, MigrationFailure.text(of: error))
     }
@@ -212,7 +212,7 @@ public struct MigrationPlan: CustomStringConvertible {
   private func versionOfStore() throws -> String {
     MigrationJournal.digest(
       ofVersions: try NSPersistentStoreCoordinator.metadataForPersistentStore(
-        ofType: migration.store.type, at: url, options: nil))
+        ofType: migration.store.type, at: url, options: migration.store.options))
   }
 
   private func keep(at original: URL) throws {
@@ -221,7 +221,11 @@ public struct MigrationPlan: CustomStringConvertible {
     }
     do {
       try migration.store.coordinator.replacePersistentStore(
-        at: original, withPersistentStoreFrom: url, ofType: migration.store.type)
+        at: original,
+        destinationOptions: migration.store.options.filter {
+          $0.key == AnyHashable(NSPersistentStoreTimeoutOption)
+        },
+        withPersistentStoreFrom: url, ofType: migration.store.type)
     } catch {
       StorePlace(original, migration.store.type, nil).remove()
       throw error

@@ -19,11 +19,12 @@ struct SourceModelSearch {
   /// version can be told, with the nearest one and what of the store it has no place for.
   func find(ifNot wanted: NSManagedObjectModel, of configuration: String?) throws -> Found? {
     let metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      ofType: store.type, at: store.url, options: nil)
+      ofType: store.type, at: store.url, options: store.options)
     if wanted.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) { return nil }
     let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
     let names = Set(hashes.keys)
-    if let carried = try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url),
+    if let carried = try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(
+      at: store.url, options: store.options),
       let model = try? carried.restricted(to: names),
       model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     {
@@ -71,7 +72,7 @@ struct SourceModelSearch {
     var versions: [NSManagedObjectModel] = known.versions
     let own: [String: Data] = wanted.entityVersionHashesByName
     if !versions.contains(where: { $0.entityVersionHashesByName == own }) { versions.append(wanted) }
-    let file: StoreInspection = try StoreRegistry.inspect(store.url)
+    let file: StoreInspection = try StoreRegistry.inspect(store.url, options: store.options)
     let filled: [String] = file.entities.filter { $0.rows > 0 }.map(\.name)
     let options = StoreOpeningOptions(apple: store.options)
     let kind: (any StoreEngineKind)? = StoreRegistry.fileKind(ofType: store.type)
