@@ -107,6 +107,60 @@ import Testing
     }
   }
 
+  @Test(arguments: ["sqlite", "xml", "binary"])
+  func `a folder of CSV files makes an equal store again`(kind: String) throws {
+    let rich = try RichStore()
+    defer { rich.remove() }
+    let store: String = rich.file("Source.\(kind)").path
+    let (folder, new): (String, String) = (rich.file("csv").path, rich.file("New.\(kind)").path)
+    for arguments in [
+      ["convert", rich.path, store], ["export", store, "--format", "csv", "--out", folder],
+      ["import", new, folder, "--create"], ["diff", store, new], ["check", new],
+    ] {
+      let run = try CommandLineRun(arguments + ["--model", rich.path])
+      #expect(run.status == 0, "\(arguments): \(run.errors)\(run.output)")
+    }
+    // All of it is there already.
+    let again = try CommandLineRun([
+      "import", new, folder + "/", "--match", "id", "--json", "--model", rich.path,
+    ])
+    let entities = (try again.json() as? [String: Any])?["entities"] as? [[String: Any]] ?? []
+    #expect(!entities.isEmpty && again.status == 0, "\(again.errors)")
+    #expect(
+      entities.allSatisfy { $0["inserted"] as? Int == 0 && $0["updated"] as? Int == 0 }, "\(again.output)")
+  }
+
+  @Test func `errors in a folder of CSV files name the file, and what a folder takes`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let folder: String = store.file("csv").path
+    #expect(try CommandLineRun(["export", store.path, "--format", "csv", "--out", folder]).status == 0)
+    func refused(_ more: [String], _ says: [String], _ folder: String) throws {
+      let before = try FolderState(store.folder)
+      let run = try CommandLineRun(
+        ["import", store.file("New.sqlite").path, folder, "--create", "--model", store.path] + more)
+      #expect(run.status == 1 && run.output == "", "\(run.output)")
+      #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      for text in says { #expect(run.errors.contains(text), "\(run.errors)") }
+      #expect(try FolderState(store.folder) == before)
+    }
+    try refused(["--format", "json"], [folder, "one file with the JSON"], folder)
+    try refused(["--entity", "Item"], [folder, "--entity goes with one file"], folder)
+    try refused([], [store.folder.path, "no CSV file"], store.folder.path)
+    let item: String = folder + "/Item.csv"
+    let text = try String(contentsOfFile: item, encoding: .utf8)
+    try text.replacingOccurrences(of: "Category/p1", with: "Category/p9")
+      .write(toFile: item, atomically: true, encoding: .utf8)
+    try refused([], ["\(item):2:", "Item.category", "Category/p9"], folder)
+    try text.write(toFile: item, atomically: true, encoding: .utf8)
+    try "$id,label\r\nItem/p1,x\r\n".write(toFile: folder + "/Tag.csv", atomically: true, encoding: .utf8)
+    try refused([], ["/Tag.csv:2:1: ", "Item/p1", "twice"], folder)
+    try FileManager.default.moveItem(atPath: item, toPath: folder + "/Thing.csv")
+    try "title\r\nx\r\n".write(toFile: folder + "/Thing.csv", atomically: true, encoding: .utf8)
+    try "$id,label\r\nTag/p1,x\r\n".write(toFile: folder + "/Tag.csv", atomically: true, encoding: .utf8)
+    try refused([], ["/Thing.csv:2:1: ", "no entity \"Thing\""], folder)
+  }
+
   @Test func `records change what they match and make the others`() throws {
     let store = try RichStore()
     defer { store.remove() }

@@ -173,7 +173,8 @@ import Testing
       arguments: ["export", "STORE", "--out", "DIR/missing/x.json"],
       says: ["missing/x.json: creating it failed", "No such file"], lacks: ["The store"]),
     Case(
-      arguments: ["import", "STORE", "DIR", "--entity", "Item"], says: ["It is a folder", "JSON or CSV"]),
+      arguments: ["import", "STORE", "DIR", "--entity", "Item"],
+      says: ["It is a folder", "--entity goes with one file"]),
     Case(
       arguments: ["info", "STORE", "--entity", "Itm"], says: ["--entity: ", "no entity \"Itm\"", "Item"]),
     Case(arguments: ["show", "STORE", "Item/p99"], says: ["no object Item/p99"]),

@@ -16,7 +16,7 @@ struct ExportCommand: ParsableCommand {
     abstract: "Writes all objects of a store as JSON, CSV or SQL.",
     discussion: """
       JSON is one document that loses nothing: every object with its id, and the types of all properties. CSV has a file for each \
-      entity, with the same columns. `clarus import` reads both. SQL is tables and an INSERT for each object, as most databases read it. sqlite-views is \
+      entity, with the same columns. `clarus import` reads both, also the whole folder of CSV files. SQL is tables and an INSERT for each object, as most databases read it. sqlite-views is \
       SQL for the store's own file, or rather for a copy: views that show its tables with the names of the model. Without --out \
       the text goes to standard output; CSV then needs --entity.
 

@@ -11,7 +11,7 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable { case json, csv 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Brings objects of a JSON or CSV file into a store.",
+    abstract: "Brings objects of a JSON or CSV file, or of a folder of CSV files, into a store.",
     discussion: """
       Changes the store, as no other command but migrate does: in one save, all of it or nothing, with inverses, validation and uniqueness \
       constraints as in a program. --dry-run tells what it would do, and what the store would refuse. With --create a new, empty store is made first, by the \
@@ -24,7 +24,10 @@ struct ImportCommand: ParsableCommand {
       between spaces.
 
       JSON is what `clarus export` writes, an array of objects (with --entity, or "$entity" in each), or an object of such \
-      arrays by entity. CSV has the names in its first line; a field without text is nil, and "" the empty text.
+      arrays by entity. CSV has the names in its first line; a field without text is nil, and "" the empty text. A folder of CSV \
+      files is what `clarus export --format csv --out` makes: each has the objects of the entity whose name it has, and they are \
+      brought in together, so that relationships lead from file to file. Derived attributes are computed anew, the times of saves \
+      too.
 
       EXAMPLES
         clarus import Shop.sqlite items.csv --entity Item --match Item=sku --dry-run
@@ -32,6 +35,7 @@ struct ImportCommand: ParsableCommand {
         clarus import Shop.sqlite changes.json --match id
         clarus import Shop.sqlite items.csv --entity Item --match-where 'title ==[c] $title AND isDone == NO'
         clarus import New.sqlite shop.json --create --model Shop.momd
+        clarus import New.sqlite shop --create --model Shop.momd
 
       JSON
         { "entities": [{"name", "inserted", "updated", "unchanged"}], "saved" }
@@ -39,7 +43,7 @@ struct ImportCommand: ParsableCommand {
 
   @OptionGroup var options: StoreOptions
 
-  @Argument(help: "The file with the objects.", completion: .file())
+  @Argument(help: "The file with the objects, or a folder of CSV files.", completion: .file())
   var file: String
 
   @Option(name: .long, help: ArgumentHelp("The entity of records that name none.", valueName: "name"))

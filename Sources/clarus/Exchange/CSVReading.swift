@@ -4,21 +4,26 @@ import Foundation
 /// quotation marks and without text is nil; `""` is the empty text.
 struct CSVReading {
   private let scalars: [Unicode.Scalar]
+  private let file: String?
   private var place: Int = 0
   private var line: Int = 1
   private var lineStart: Int = 0
 
-  private init(_ text: String) { scalars = Array(text.unicodeScalars) }
+  private init(_ text: String, _ file: String?) {
+    scalars = Array(text.unicodeScalars)
+    self.file = file
+  }
 
-  /// Throws ``ImportError``.
-  static func read(_ bytes: [UInt8]) throws -> [ImportRecord] {
+  /// `file`: the path for errors, where there are several files. Throws ``ImportError``.
+  static func read(_ bytes: [UInt8], file: String? = nil) throws -> [ImportRecord] {
+    let start = TextPosition(line: 1, column: 1, file: file)
     guard var text = String(validating: bytes, as: UTF8.self) else {
-      throw ImportError(TextPosition(line: 1, column: 1), "The file is not UTF-8.")
+      throw ImportError(start, "The file is not UTF-8.")
     }
     if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
-    var reading = CSVReading(text)
+    var reading = CSVReading(text, file)
     guard let titles = try reading.row() else {
-      throw ImportError(TextPosition(line: 1, column: 1), "The file is empty; its first line has the names.")
+      throw ImportError(start, "The file is empty; its first line has the names.")
     }
     var names: [String] = []
     for title in titles {
@@ -44,7 +49,9 @@ struct CSVReading {
     return records
   }
 
-  private var position: TextPosition { TextPosition(line: line, column: place - lineStart + 1) }
+  private var position: TextPosition {
+    TextPosition(line: line, column: place - lineStart + 1, file: file)
+  }
 
   /// nil at the end.
   private mutating func row() throws -> [ImportValue]? {

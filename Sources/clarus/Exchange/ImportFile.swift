@@ -2,31 +2,19 @@ import Foundation
 
 /// The records of a file.
 enum ImportFile {
-  /// `entity`: the one of records that name none.
+  /// `path`: a file, or a folder of CSV files, as `clarus export` makes it. `entity`: the one of records that
+  /// name none.
   static func records(at path: String, isCSV: Bool?, entity: String?) throws -> [ImportRecord] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw CommandFailure("\(path): There is no such file.")
     }
-    let type =
-      try? FileManager.default.attributesOfItem(
-        atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)[.type] as? FileAttributeType
-    guard !isFolder.boolValue, type == .typeRegular else {
-      throw CommandFailure(
-        "\(path): It is \(isFolder.boolValue ? "a folder" : "no regular file"); name a JSON or CSV file with the objects."
-      )
-    }
-    let url = URL(fileURLWithPath: path)
-    let data: Data
-    do {
-      data = try Data(contentsOf: url)
-    } catch {
-      throw CommandFailure("\(path): The file can't be read. \(ErrorText.line(for: error))")
-    }
-    let isCSV: Bool = isCSV ?? (url.pathExtension.lowercased() == "csv")
+    if isFolder.boolValue { return try records(inFolder: path, isCSV: isCSV, entity: entity) }
+    let bytes: [UInt8] = try bytes(of: path)
+    let isCSV: Bool = isCSV ?? (URL(fileURLWithPath: path).pathExtension.lowercased() == "csv")
     return try located(path) {
       var records: [ImportRecord] =
-        isCSV ? try CSVReading.read([UInt8](data)) : try self.records(of: JSONReading.read([UInt8](data)))
+        isCSV ? try CSVReading.read(bytes) : try self.records(of: JSONReading.read(bytes))
       for place in records.indices where records[place].entity == nil {
         records[place].entity = Self.entity(of: records[place]) ?? entity
         guard records[place].entity != nil else {
@@ -38,11 +26,61 @@ enum ImportFile {
     }
   }
 
+  /// Each file has the objects of the entity whose name it has.
+  private static func records(inFolder path: String, isCSV: Bool?, entity: String?) throws -> [ImportRecord] {
+    if isCSV == false {
+      throw CommandFailure("\(path): It is a folder, which has CSV files; name the one file with the JSON.")
+    }
+    if entity != nil {
+      throw CommandFailure(
+        "\(path): It is a folder, whose files have the names of their entities; --entity goes with one file.")
+    }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path)
+        .filter { !$0.hasPrefix(".") && $0.lowercased().hasSuffix(".csv") }.sorted()
+    } catch {
+      throw CommandFailure("\(path): The folder can't be read. \(ErrorText.line(for: error))")
+    }
+    guard !names.isEmpty else {
+      throw CommandFailure(
+        "\(path): There is no CSV file in the folder. One such as Item.csv has the objects of the entity Item."
+      )
+    }
+    return try names.flatMap { name in
+      let url: URL = URL(fileURLWithPath: path).appendingPathComponent(name)
+      let file: String = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+      let own: String = url.deletingPathExtension().lastPathComponent
+      return try located(file) {
+        var records: [ImportRecord] = try CSVReading.read(try bytes(of: file), file: file)
+        for place in records.indices { records[place].entity = Self.entity(of: records[place]) ?? own }
+        return records
+      }
+    }
+  }
+
+  private static func bytes(of path: String) throws -> [UInt8] {
+    let url = URL(fileURLWithPath: path)
+    let type =
+      try? FileManager.default.attributesOfItem(
+        atPath: url.resolvingSymlinksInPath().path)[.type] as? FileAttributeType
+    // Reading a pipe would wait for its writer.
+    guard type == .typeRegular else {
+      throw CommandFailure("\(path): It is no regular file; name a JSON or CSV file with the objects.")
+    }
+    do {
+      return [UInt8](try Data(contentsOf: url))
+    } catch {
+      throw CommandFailure("\(path): The file can't be read. \(ErrorText.line(for: error))")
+    }
+  }
+
   /// Errors with the file, the line and the column.
   static func located<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as ImportError {
+      let path: String = error.position.file ?? path
       throw CommandFailure("\(path):\(error.position.line):\(error.position.column): \(error.reason)")
     }
   }

@@ -4,6 +4,20 @@ import Foundation
 struct TextPosition: Equatable {
   var line: Int
   var column: Int
+  /// The path of the file, where there are several.
+  var file: String?
+
+  /// The line as another place names it: with the file if that is another one.
+  func line(from other: TextPosition) -> String {
+    let place: String = file.map { $0 == other.file ? "" : " of \($0)" } ?? ""
+    return "line \(line)\(place)"
+  }
+}
+
+extension TextPosition: Comparable {
+  static func < (one: TextPosition, other: TextPosition) -> Bool {
+    (one.file ?? "", one.line, one.column) < (other.file ?? "", other.line, other.column)
+  }
 }
 
 /// A value as a file has it, with its place.

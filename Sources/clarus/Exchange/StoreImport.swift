@@ -82,9 +82,7 @@ final class StoreImport {
       return ObjectIDText(text)?.key ?? .max
     }
     let keys: (Int64, Int64) = (key(one), key(other))
-    return keys.0 != keys.1
-      ? keys.0 < keys.1
-      : (one.position.line, one.position.column) < (other.position.line, other.position.column)
+    return keys.0 != keys.1 ? keys.0 < keys.1 : one.position < other.position
   }
 
   // MARK: Objects
@@ -103,8 +101,8 @@ final class StoreImport {
       if let other = itemsByKey[root]?.updateValue(items.count, forKey: match) {
         throw ImportError(
           record.position,
-          "The object has the same \((keys[name] ?? []).joined(separator: ", ")) as the one in line "
-            + "\(items[other].record.position.line).")
+          "The object has the same \((keys[name] ?? []).joined(separator: ", ")) as the one in "
+            + "\(items[other].record.position.line(from: record.position)).")
       }
       if itemsByKey[root] == nil { itemsByKey[root] = [match: items.count] }
     }
@@ -329,8 +327,8 @@ final class StoreImport {
     guard known.object !== target else { return }
     throw ImportError(
       position,
-      "\(object.entity.name ?? "").\(relationship.name) of one object is told twice: here, and otherwise at line "
-        + "\(known.position.line), column \(known.position.column). It holds one object: remove one of the two."
+      "\(object.entity.name ?? "").\(relationship.name) of one object is told twice: here, and otherwise at "
+        + "\(known.position.line(from: position)), column \(known.position.column). It holds one object: remove one of the two."
     )
   }
 
@@ -444,15 +442,13 @@ final class StoreImport {
       guard let conflict = (conflicts as? [Any])?.compactMap({ $0 as? NSConstraintConflict }).first
       else { throw error }
       let objects: Set<NSManagedObject> = Set(conflict.conflictingObjects)
-      let places: [Item] = items.filter { objects.contains($0.object) }.sorted {
-        let (one, other) = ($0.record.position, $1.record.position)
-        return (one.line, one.column) < (other.line, other.column)
-      }
+      let places: [Item] = items.filter { objects.contains($0.object) }
+        .sorted { $0.record.position < $1.record.position }
       guard let last = places.last else { throw error }
       let names: String = conflict.constraint.joined(separator: ", ")
       let other: String =
         places.count > 1
-        ? "The object in line \(places[places.count - 2].record.position.line)"
+        ? "The object in \(places[places.count - 2].record.position.line(from: last.record.position))"
         : "An object of the store"
       throw ImportError(
         last.record.position,
