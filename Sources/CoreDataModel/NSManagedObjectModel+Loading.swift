@@ -1,4 +1,3 @@
-import CoreDataArchives
 import CoreDataPredicates
 import Foundation
 
@@ -198,8 +197,9 @@ enum ModelFileLocator {
       return name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
     } catch let error as ModelFileError {
       throw error
-    } catch let error as PlistError {
-      throw ModelFileError(file: file.path, reason: "This is not a readable property list: \(error.reason).")
+    } catch let error as PropertyListValues.Failure {
+      throw ModelFileError(
+        file: file.path, reason: "This is not a readable property list: \(error.description).")
     } catch {
       throw ModelFileError(file: file.path, reason: "This is not a readable property list.")
     }
@@ -229,11 +229,7 @@ enum ModelFileLocator {
   }
 
   private static func propertyList(_ file: URL) throws -> [String: Any] {
-    let data = try contents(of: file)
-    if !data.starts(with: Array("bplist".utf8)) { try XMLPlistNesting.check(data) }
-    let content = try PropertyListSerialization.propertyList(from: data, format: nil)
-    guard let content = content as? [String: Any] else { throw PlistError("it is no dictionary") }
-    return content
+    try PropertyListValues.dictionary(from: contents(of: file))
   }
 
   private static func missing(_ url: URL) -> ModelFileError {

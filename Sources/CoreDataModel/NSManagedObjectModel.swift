@@ -42,7 +42,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
       if coder.containsValue(forKey: Self.hashesKey),
         let data = coder.decodeObject(of: NSData.self, forKey: Self.hashesKey)
       {
-        let list = try PropertyListSerialization.propertyList(from: Data(referencing: data), format: nil)
+        let list: [String: Any] = try PropertyListValues.dictionary(from: Data(referencing: data))
         model.record(versionHashes: list as? [String: Data] ?? [:])
       }
       adopt(model)

@@ -1,4 +1,3 @@
-import CoreDataArchives
 import CoreDataModel
 import Foundation
 
@@ -14,9 +13,7 @@ package struct CurrentVersion: Sendable {
 
   /// Nil for a file that is another property list, or none.
   package init?(_ data: Data) {
-    guard (try? XMLPlistNesting.check(data)) != nil,
-      let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-      let file = list[Self.key] as? String
+    guard let list = try? PropertyListValues.dictionary(from: data), let file = list[Self.key] as? String
     else { return nil }
     name = file.hasSuffix(Self.ending) ? String(file.dropLast(Self.ending.count)) : file
   }

@@ -54,6 +54,23 @@ struct RecordedHashTests {
     #expect(other.entityVersionHashesByName == model.entityVersionHashesByName)
   }
 
+  /// Foundation's reader ends the process at a set.
+  @Test func `a version list with a set in it is an explained error, and no hashes are taken from it`() throws
+  {
+    let folder: URL = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).momd")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try write(PeopleModel.make(), [:], to: folder)
+    // Two objects, at 8 and 10: a set of one, and the text "a"; then their offsets, and the trailer.
+    var list = Data("bplist00".utf8) + [0xC1, 0x01, 0x51, 0x61] + [0x08, 0x0A]
+    list += Data(count: 6) + [1, 1]
+    for number in [2, 0, 12] { list += Data(count: 7) + [UInt8(number)] }
+    try list.write(to: folder.appendingPathComponent("VersionInfo.plist"))
+    let error = #expect(throws: ModelFileError.self) { try NSManagedObjectModel.load(contentsOf: folder) }
+    #expect(error?.reason.contains("not a readable property list") == true, "\(error as Any)")
+    _ = try NSManagedObjectModel.load(contentsOf: folder.appendingPathComponent("One.mom"))
+  }
+
   @Test func `hashes of another model are not taken over`() {
     let model: NSManagedObjectModel = PeopleModel.make()
     let own: [String: Data] = model.entityVersionHashesByName
