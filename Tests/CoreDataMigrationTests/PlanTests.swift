@@ -52,6 +52,50 @@ struct PlanTests {
     #expect(!again.isNeeded)
   }
 
+  @Test("a mapping model that was found beside the model is named by its file")
+  func mappingFile() throws {
+    let folder = try TemporaryFolder()
+    let noted = Versions.first { model in
+      model.entitiesByName["Person"]!.properties.append(World.attribute("note", .stringAttributeType))
+    }
+    let program = try SourceModel.write([Versions.first(), noted], in: folder)
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let inferred = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(inferred.steps[0].mappingFile == nil)
+    #expect(inferred.description.contains(", by an inferred mapping model\n"))
+    let whole: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: Versions.first(), destinationModel: program)
+    let given = try MigrationPlan(forStoreAt: url, to: program, mapping: whole)
+    #expect(given.steps[0].mappingFile == nil)
+    #expect(given.description.contains(", by a mapping model\n"))
+    try whole.archivedData().write(to: folder.file("Whole.cdm"))
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(plan.steps[0].mappingFile?.lastPathComponent == "Whole.cdm")
+    #expect(plan.description.contains(", by the mapping model \(folder.file("Whole.cdm").path)\n"), "\(plan)")
+  }
+
+  @Test("of several mapping models beside the model the one is taken that leaves out the fewest entities")
+  func wholeMapping() throws {
+    let folder = try TemporaryFolder()
+    let noted = Versions.first { model in
+      model.entitiesByName["Person"]!.properties.append(World.attribute("note", .stringAttributeType))
+    }
+    let program = try SourceModel.write([Versions.first(), noted], in: folder)
+    let whole: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: Versions.first(), destinationModel: program)
+    let part: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: Versions.first(), destinationModel: program)
+    part.entityMappings = part.entityMappings.filter { $0.sourceEntityName == "Tag" }
+    try part.archivedData().write(to: folder.file("A.cdm"))
+    try whole.archivedData().write(to: folder.file("B.cdm"))
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(!plan.steps[0].isInferred)
+    #expect(plan.losses == [])
+    try plan.run()
+    #expect(try Versions.using(program, .sqlite, url) { try Versions.people($0).count } == 3)
+  }
+
   @Test("what no object has is not lost, and the way back is open", arguments: kinds)
   func nothingLost(_ kind: StoreKind) throws {
     let folder = try TemporaryFolder()

@@ -47,6 +47,8 @@ import Testing
     let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
     let run: CommandLineRun = try migrate(store, "2", "--plan")
     #expect(run.status == 0, "\(run.errors)")
+    let steps = try (migrate(store, "2", "--plan", "--json").json() as? [String: Any])?["steps"]
+    #expect((steps as? [[String: Any]])?.first?["mapping"] is NSNull)
     for words in [
       "Item, 2 objects", "name from title", "rank is dropped", "in place", "ALTER TABLE", "Lost:",
     ] {
@@ -169,7 +171,11 @@ import Testing
     // Otherwise it tells of the renamings itself.
     try FileManager.default.removeItem(atPath: path("Shop.xcdatamodeld/2.xcdatamodel"))
     let plan = try migrate(store, "3", "--plan")
-    #expect(plan.output.contains("by a mapping model"), "\(plan.output)\(plan.errors)")
+    #expect(
+      plan.output.contains("by the mapping model \(path("Shop.cdm"))\n"), "\(plan.output)\(plan.errors)")
+    let report = try #require(try migrate(store, "3", "--plan", "--json").json() as? [String: Any])
+    let step = try #require((report["steps"] as? [[String: Any]])?.first)
+    #expect(step["mapping"] as? String == path("Shop.cdm") && step["inferred"] as? Bool == false)
     #expect(try migrate(store, "3", "--verify").status == 0)
     let rows = try CommandLineRun(["fetch", store, "Item", "--sort", "label", "--format", "csv"])
     #expect(rows.output.contains("axe") && rows.output.contains("label"), "\(rows.output)")

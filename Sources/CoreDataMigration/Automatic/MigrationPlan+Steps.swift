@@ -27,6 +27,7 @@ extension MigrationPlan.Step {
     source = known.title(of: step.source)
     destination = known.title(of: step.destination)
     isInferred = step.isInferred
+    mappingFile = step.mapping.file
     let mapped: [MigrationPlan.Entity] = (step.mapping.entityMappings ?? []).map { mapping in
       MigrationPlan.Entity(
         mapping, step, objects: mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) })
@@ -54,6 +55,12 @@ extension MigrationPlan.Step {
         return nil
       } catch { return MigrationFailure.text(of: error) }
     }
+  }
+
+  /// What the step is done by, in words.
+  package var mappingTitle: String {
+    if isInferred { return "an inferred mapping model" }
+    return mappingFile.map { "the mapping model \($0.path)" } ?? "a mapping model"
   }
 
   /// What is dropped unless a policy of the program copies it, and what is required and only a policy sets.

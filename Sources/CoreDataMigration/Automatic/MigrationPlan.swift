@@ -21,6 +21,9 @@ public struct MigrationPlan: CustomStringConvertible {
     public let destination: String
     /// Whether the mapping model is inferred; false for one of the program's.
     public let isInferred: Bool
+    /// The file of the mapping model, given or found beside the model; nil for one that is inferred, or that
+    /// the program has made.
+    public let mappingFile: URL?
     /// What is done to each entity.
     public let entities: [Entity]
     /// The statements, each with what it does and the rows that it changes, if the step is done in place; nil
@@ -157,7 +160,7 @@ public struct MigrationPlan: CustomStringConvertible {
       return []
     }
     let others: [String] = steps.filter { $0.step.mapping !== mapping }.map { step in
-      "from \(step.source) to \(step.destination)\(step.isInferred ? "" : " by one beside the model")"
+      "from \(step.source) to \(step.destination)\(step.isInferred ? "" : " by \(step.mappingTitle)")"
     }
     return [
       "The mapping model that was given leads from \(own.source) to \(own.destination); the store goes "
@@ -251,8 +254,7 @@ public struct MigrationPlan: CustomStringConvertible {
     if let begun { lines.append(begun) }
     for step in steps {
       lines.append(
-        "\(step.source) → \(step.destination), by \(step.isInferred ? "an inferred mapping model" : "a mapping model")"
-      )
+        "\(step.source) → \(step.destination), by \(step.mappingTitle)")
       for entity in step.entities { lines += entity.lines.map { "  \($0)" } }
       lines += step.problems.map { "  problem: \($0)" }
       if let statements = step.statements {

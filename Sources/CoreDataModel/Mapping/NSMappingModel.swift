@@ -14,6 +14,10 @@ nonisolated open class NSMappingModel: NSObject, @unchecked Sendable {
   /// Whether a migration uses the mapping model, so that it can't change any more.
   final package internal(set) var isFrozen = false
 
+  /// The `.cdm` or `.xcmappingmodel` that the mapping model was read from; nil for one that was inferred, or
+  /// made in code. No part of what makes mapping models equal.
+  final package internal(set) var file: URL?
+
   public override init() {
     super.init()
   }

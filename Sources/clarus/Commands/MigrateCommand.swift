@@ -29,7 +29,7 @@ struct MigrateCommand: ParsableCommand {
 
       JSON
         { "store", "needed", "done", "completedSteps", "losses": [], "warnings": [], "obstaclesToReturn": [], "neededSpace", "seconds",
-          "steps": [{"from", "to", "inferred", "inPlace", "problems": [], "conditions": [],
+          "steps": [{"from", "to", "inferred", "mapping", "inPlace", "problems": [], "conditions": [],
             "entities": [{"change", "from", "to", "objects", "policy", "changes": []}],
             "statements": [{"explanation", "sql", "rows"}] or null}] }
       """)
@@ -100,8 +100,8 @@ struct MigrateCommand: ParsableCommand {
         ))
       if count > 1 {
         for step in planned.steps {
-          let way: String = step.isInferred ? "by an inferred mapping model" : "by a mapping model"
-          try output.writeLine(DisplayWidth.escaped("step: \(step.source) → \(step.destination), \(way)"))
+          let line: String = "step: \(step.source) → \(step.destination), by \(step.mappingTitle)"
+          try output.writeLine(DisplayWidth.escaped(line))
         }
       }
       for loss in planned.losses { try output.writeLine(DisplayWidth.escaped("lost: \(loss)")) }
@@ -173,7 +173,7 @@ struct MigrateCommand: ParsableCommand {
         } ?? .null
       return .object([
         ("from", .string(step.source)), ("to", .string(step.destination)),
-        ("inferred", .bool(step.isInferred)),
+        ("inferred", .bool(step.isInferred)), ("mapping", text(step.mappingFile?.path)),
         ("inPlace", .bool(step.statements != nil)), ("problems", texts(step.problems)),
         ("conditions", texts(step.conditions)),
         ("entities", .array(entities)), ("statements", statements),

@@ -54,6 +54,7 @@ extension NSMappingModel {
     else { return nil }
     self.init()
     entityMappings = model.entityMappings
+    file = model.file
   }
 
   /// All mapping models of the bundles that can be read.

@@ -12,7 +12,7 @@ extension NSMappingModel {
   /// Throws ``ModelFileError`` with file, reason and what to do. Queue: any. Cost: linear in the files.
   public static func load(contentsOf url: URL) throws -> NSMappingModel {
     switch try MappingFile(at: url) {
-    case .compiled(let model): return model
+    case .compiled(let model): return model.read(from: url)
     case .editor(let editor, let file):
       let models: [NSManagedObjectModel] = try [
         (editor.sourcePath, "source"), (editor.destinationPath, "destination"),
@@ -28,6 +28,7 @@ extension NSMappingModel {
         return model
       }
       return try MappingCompiler(editor, source: models[0], destination: models[1], file: file).model()
+        .read(from: MappingFile.package(of: file))
     }
   }
 
@@ -42,10 +43,16 @@ extension NSMappingModel {
       if let misfit = model.misfit(source, destination) {
         throw ModelFileError(file: url.path, reason: "It is for other versions of the models: \(misfit)")
       }
-      return model
+      return model.read(from: url)
     case .editor(let editor, let file):
       return try MappingCompiler(editor, source: source, destination: destination, file: file).model()
+        .read(from: MappingFile.package(of: file))
     }
+  }
+
+  private final func read(from url: URL) -> NSMappingModel {
+    file = url
+    return self
   }
 
   /// A mapping model from a `.cdm` or `.xcmappingmodel`; nil if it can't be read, for which
@@ -55,6 +62,7 @@ extension NSMappingModel {
     guard let url, let model = try? NSMappingModel.load(contentsOf: url) else { return nil }
     self.init()
     entityMappings = model.entityMappings
+    file = model.file
   }
 
   /// The archive of a `.cdm` file, as Xcode's compiler writes it. Throws ``ModelFileError`` if a part has no
@@ -106,6 +114,13 @@ private enum MappingFile {
     } else {
       self = .compiled(try MappingArchive.read(data, file: file.path))
     }
+  }
+
+  /// The `.xcmappingmodel` that an `xcmapping.xml` is in; the file itself if it is in none.
+  static func package(of path: String) -> URL {
+    let file = URL(fileURLWithPath: path)
+    let folder: URL = file.deletingLastPathComponent()
+    return folder.pathExtension == "xcmappingmodel" ? folder : file
   }
 
   private static func file(of url: URL) -> URL {
