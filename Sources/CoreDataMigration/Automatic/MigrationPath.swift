@@ -14,9 +14,10 @@ struct MigrationPath {
   /// `chosen`: the mapping model that has to be used; nil for those that are found.
   init(known: KnownModels, infers: Bool, url: URL, chosen: NSMappingModel? = nil) {
     (self.url, self.infers, self.chosen) = (url, infers, chosen)
-    let mappings: [NSMappingModel] = (chosen.map { [$0] } ?? []) + NSMappingModel.all(in: known.bundles)
+    let found: [NSMappingModel] = NSMappingModel.all(in: known.bundles)
     routes = MigrationRoutes(versions: known.siblings, infers: infers) { source, destination in
-      mappings.first { $0.leads(from: source, to: destination) }
+      if let chosen, chosen.leads(from: source, to: destination) { return chosen }
+      return NSMappingModel.best(of: found, from: source, to: destination)
     }
   }
 

@@ -14,7 +14,7 @@ extension NSMappingModel {
     from bundles: [Bundle]?, forSourceModel source: NSManagedObjectModel,
     destinationModel destination: NSManagedObjectModel
   ) throws -> NSMappingModel {
-    var found: [(model: NSMappingModel, omitted: Int)] = []
+    var found: [NSMappingModel] = []
     var misfits: [String] = []
     let folders: [URL] = (bundles ?? [.main]).flatMap(BundleModels.folders(of:))
     for url in folders.flatMap(mappingModels) {
@@ -23,13 +23,13 @@ extension NSMappingModel {
         if let misfit = model.misfit(source, destination) {
           misfits.append("\(url.lastPathComponent): \(misfit)")
         } else {
-          found.append((model, model.omitted(source, destination)))
+          found.append(model)
         }
       } catch {
         misfits.append("\(url.lastPathComponent): \(ErrorMessage.reason(of: error))")
       }
     }
-    if let best = found.min(by: { $0.omitted < $1.omitted }) { return best.model }
+    if let best = best(of: found, from: source, to: destination) { return best }
     let list: String =
       misfits.isEmpty
       ? "There is none in \(folders.map(\.path).joined(separator: ", "))."
@@ -60,6 +60,16 @@ extension NSMappingModel {
   /// All mapping models of the bundles that can be read.
   package static func all(in bundles: [Bundle]) -> [NSMappingModel] {
     bundles.flatMap(BundleModels.folders(of:)).flatMap(mappingModels).compactMap { try? load(contentsOf: $0) }
+  }
+
+  /// The one of several that is for these versions, and of those the one that leaves out the fewest entities:
+  /// a mapping model that is divided in parts must not be taken for the whole.
+  package static func best(
+    of models: [NSMappingModel], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) -> NSMappingModel? {
+    models.filter { $0.leads(from: source, to: destination) }
+      .map { (model: $0, omitted: $0.omitted(source, destination)) }
+      .min { $0.omitted < $1.omitted }?.model
   }
 
   /// Whether it is for these versions of the models.
