@@ -57,6 +57,36 @@ struct CureTests {
     #expect(codes == [nil])
   }
 
+  @Test(
+    "versions have one name everywhere: their identifiers, or their file where two share them",
+    arguments: [(["v1", "v2", "v3"], "v2", "v3"), (["1.0", "1.0", "1.0"], "Shop 2", "Shop 3")])
+  func names(_ identifiers: [String], _ second: String, _ third: String) throws {
+    let versions = [
+      Self.version([Self.attribute("code", .stringAttributeType)]),
+      Self.version([Self.attribute("name", .stringAttributeType)]),
+      Self.version([
+        Self.attribute("name", .stringAttributeType), Self.attribute("code", .integer32AttributeType),
+      ]),
+    ]
+    for (version, identifier) in zip(versions, identifiers) { version.versionIdentifiers = [identifier] }
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write(versions, in: folder)
+    let url: URL = folder.file("store.sqlite")
+    try Versions.using(versions[0], .sqlite, url) { _ in }
+    let refused = errorThrown { _ = try MigrationPlan(forStoreAt: url, to: program) }
+    #expect(refused?.localizedDescription.contains("Over \(second) a") == true, "\(refused as Any)")
+    #expect(refused?.localizedDescription.contains("(\(second) between)") == true, "\(refused as Any)")
+    let between: NSManagedObjectModel = try .load(
+      contentsOf: folder.file("Shop.xcdatamodeld/Shop 2.xcdatamodel")
+    ).model
+    let plan = try MigrationPlan(forStoreAt: url, to: between)
+    #expect(plan.steps.first?.destination == second)
+    try plan.run()
+    let down = errorThrown { _ = try MigrationPlan(forStoreAt: url, to: program, isDown: true) }
+    #expect(
+      down?.localizedDescription.contains("down to \(third), which is a later") == true, "\(down as Any)")
+  }
+
   @Test("without versions between nothing is named that does not lead there")
   func direct() throws {
     let versions = [

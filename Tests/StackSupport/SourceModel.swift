@@ -25,9 +25,11 @@ public enum SourceModel {
   }
 
   private static func text(_ model: NSManagedObjectModel) -> String {
+    let identifiers: [String] = model.versionIdentifiers.compactMap { $0 as? String }
     var lines: [String] = [
       "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>",
-      "<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\">",
+      "<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\" "
+        + "userDefinedModelVersionIdentifier=\"\(identifiers.joined())\">",
     ]
     for entity in model.entities {
       let name: String = entity.name ?? ""

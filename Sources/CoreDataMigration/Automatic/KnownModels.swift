@@ -55,26 +55,32 @@ struct KnownModels {
       ?? NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata)
   }
 
-  /// What messages call a version: its file, or else its checksum.
-  static func name(_ model: NSManagedObjectModel) -> String {
-    guard let file = model.file else { return "version " + String(model.versionChecksum.prefix(8)) }
-    let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
-    return version.deletingPathExtension().lastPathComponent
-  }
-
-  /// What plans and errors call a version: by its identifiers, or else by its file. The copy that a store
-  /// carries has none: then that of the same version of the program.
+  /// What plans and errors call a version: by its identifiers, or by its file if it has none, or shares them
+  /// with another version, as copies in Xcode do. The copy that a store carries has no file: then by that of
+  /// the same version of the program.
   func title(of model: NSManagedObjectModel) -> String { Self.title(model, among: versions) }
 
   static func title(_ model: NSManagedObjectModel, among versions: [NSManagedObjectModel]) -> String {
-    if model.file != nil { return title(model) }
     let hashes: [String: Data] = model.entityVersionHashesByName
-    return title(versions.first { $0.entityVersionHashesByName == hashes } ?? model)
+    let own: NSManagedObjectModel =
+      model.file != nil ? model : versions.first { $0.entityVersionHashesByName == hashes } ?? model
+    let identifiers: String = identifiers(own)
+    let isShared: Bool = versions.contains {
+      Self.identifiers($0) == identifiers && $0.entityVersionHashesByName != hashes
+    }
+    return identifiers.isEmpty || isShared ? name(own) : identifiers
   }
 
-  static func title(_ model: NSManagedObjectModel) -> String {
-    let identifiers: [String] = model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }
-    return identifiers.isEmpty ? name(model) : identifiers.sorted().joined(separator: ", ")
+  private static func identifiers(_ model: NSManagedObjectModel) -> String {
+    model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }.sorted()
+      .joined(separator: ", ")
+  }
+
+  /// The file, or else the checksum.
+  private static func name(_ model: NSManagedObjectModel) -> String {
+    guard let file = model.file else { return "version " + String(model.versionChecksum.prefix(8)) }
+    let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+    return version.deletingPathExtension().lastPathComponent
   }
 
   func model(checksum: String) -> NSManagedObjectModel? {

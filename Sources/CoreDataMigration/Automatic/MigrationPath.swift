@@ -7,12 +7,14 @@ import Foundation
 struct MigrationPath {
   private let url: URL
   private let infers: Bool
+  private let known: KnownModels
   private let routes: MigrationRoutes
 
   private let chosen: NSMappingModel?
 
   /// `chosen`: the mapping model that has to be used; nil for those that are found.
   init(known: KnownModels, infers: Bool, url: URL, chosen: NSMappingModel? = nil) {
+    self.known = known
     (self.url, self.infers, self.chosen) = (url, infers, chosen)
     let found: [NSMappingModel] = NSMappingModel.all(in: known.bundles)
     routes = MigrationRoutes(versions: known.siblings, infers: infers) { source, destination in
@@ -45,7 +47,7 @@ struct MigrationPath {
     guard let error = refusal as? CocoaError,
       let path = renamings.path(from: source, to: destination)
     else { return refusal }
-    let between: String = path.dropFirst().dropLast().map(KnownModels.name).joined(separator: ", ")
+    let between: String = path.dropFirst().dropLast().map(known.title(of:)).joined(separator: ", ")
     func isInferred(_ difference: ModelDifference) -> Bool { MappingInference(difference).refusals.isEmpty }
     var cures: [String] = []
     if isInferred(ModelDifference(through: path)) {
@@ -77,7 +79,7 @@ struct MigrationPath {
       ? renamings.isInOrder(source, destination) : keptUp.isStrictSuperset(of: keptDown)
     if isLater {
       throw MigrationFailure.stage(
-        "The store \(url.path) can't be migrated down to \(KnownModels.name(destination)), which is a later version than "
+        "The store \(url.path) can't be migrated down to \(known.title(of: destination)), which is a later version than "
           + "the store's.",
         advice: "Migrate it without --down (isDown: false), or name an earlier version.")
     }

@@ -139,7 +139,7 @@ struct SourceModelSearch {
 
   /// The version that comes nearest to the store, in a sentence; empty if none has anything of it.
   private func nearest(_ candidates: [Candidate], _ hashes: [String: Data]) -> String {
-    let fitting: [String] = candidates.filter(\.misfits.isEmpty).map { KnownModels.name($0.model) }
+    let fitting: [String] = candidates.filter(\.misfits.isEmpty).map { known.title(of: $0.model) }
     if fitting.count > 1 {
       return "Its objects fit \(fitting.joined(separator: ", ")), which would make different things of them."
     }
@@ -147,7 +147,7 @@ struct SourceModelSearch {
       ($0.same.count, -$0.misfits.count) < ($1.same.count, -$1.misfits.count)
     }
     guard let best, !best.same.isEmpty || best.misfits.count < 4 else { return "" }
-    let name: String = KnownModels.name(best.model)
+    let name: String = known.title(of: best.model)
     if best.same.isEmpty || store.type != NSSQLiteStoreType, !best.misfits.isEmpty {
       return "The nearest is \(name), but \(best.misfits.prefix(4).joined(separator: "; "))."
     }

@@ -28,11 +28,12 @@ final class MigrationStack {
   init(manager: NSMigrationManager, from sourcePlace: StorePlace, to destinationPlace: StorePlace) throws {
     self.manager = manager
     self.sourcePlace = sourcePlace
+    let ends: [NSManagedObjectModel] = [manager.sourceModel, manager.destinationModel]
     subject =
       manager.subject
       ?? MigrationSubject(
-        store: sourcePlace.url, source: KnownModels.title(manager.sourceModel),
-        destination: KnownModels.title(manager.destinationModel))
+        store: sourcePlace.url, source: KnownModels.title(manager.sourceModel, among: ends),
+        destination: KnownModels.title(manager.destinationModel, among: ends))
     do {
       source = try MigrationSide(
         sourcePlace, manager.sourceModel,

@@ -203,7 +203,7 @@ struct StagedMigration {
 
   /// The versions that there are, by name and checksum.
   private var versions: String {
-    var list: [String] = known.versions.map { "\(KnownModels.name($0)) \($0.versionChecksum)" }
+    var list: [String] = known.versions.map { "\(known.title(of: $0)) \($0.versionChecksum)" }
     let own: String = store.coordinator.managedObjectModel.versionChecksum
     if known.model(checksum: own) == nil { list.append("the coordinator's model \(own)") }
     return "the versions \(list.joined(separator: ", "))"
