@@ -35,11 +35,21 @@ extension NSManagedObjectModel {
 
   /// Reads every version of a `.momd` or `.xcdatamodeld`, by version name. Throws as ``load(contentsOf:)``.
   public static func loadVersions(contentsOf url: URL) throws -> [String: LoadedModel] {
-    var result: [String: LoadedModel] = [:]
-    for (name, file) in try ModelFileLocator.versions(at: ModelFileLocator.existing(url)) {
-      result[name] = try read(file)
+    try ModelFileLocator.versions(at: ModelFileLocator.existing(url)).mapValues(read)
+  }
+
+  /// The versions of a package that can be read, and the errors of the others: a history that began with
+  /// Xcode 3 has versions that nothing reads any more. Throws if there is no such package.
+  package static func readableVersions(contentsOf url: URL) throws -> (
+    versions: [String: LoadedModel], errors: [any Error]
+  ) {
+    var versions: [String: LoadedModel] = [:]
+    var errors: [any Error] = []
+    let files: [String: ModelFile] = try ModelFileLocator.versions(at: ModelFileLocator.existing(url))
+    for (name, file) in files.sorted(by: { $0.key.compare($1.key, options: .numeric) == .orderedAscending }) {
+      do { versions[name] = try read(file) } catch { errors.append(error) }
     }
-    return result
+    return (versions, errors)
   }
 
   /// Reads the bytes of the `contents` file of an `.xcdatamodel`; `file` is named by errors.

@@ -150,8 +150,7 @@ package enum BundleModels {
   package static func models(in bundles: [Bundle], allVersions: Bool = false) -> [NSManagedObjectModel] {
     bundles.flatMap { urls(in: $0) }.flatMap { url -> [NSManagedObjectModel] in
       if allVersions {
-        return (try? NSManagedObjectModel.loadVersions(contentsOf: url))?.sorted { $0.key < $1.key }.map(
-          \.value.model) ?? []
+        return versions(at: url).sorted { $0.key < $1.key }.map(\.value.model)
       }
       return (try? NSManagedObjectModel.load(contentsOf: url)).map { [$0.model] } ?? []
     }
@@ -160,12 +159,17 @@ package enum BundleModels {
   /// The versions of the model of that name, or the versions of that name in any model.
   static func versions(named name: String, in bundle: Bundle) -> [NSManagedObjectModel] {
     urls(in: bundle).flatMap { url -> [NSManagedObjectModel] in
-      let versions = (try? NSManagedObjectModel.loadVersions(contentsOf: url)) ?? [:]
+      let versions: [String: LoadedModel] = versions(at: url)
       if url.deletingPathExtension().lastPathComponent == name {
         return versions.sorted { $0.key < $1.key }.map(\.value.model)
       }
       return versions[name].map { [$0.model] } ?? []
     }
+  }
+
+  /// Those that can be read.
+  private static func versions(at url: URL) -> [String: LoadedModel] {
+    (try? NSManagedObjectModel.readableVersions(contentsOf: url))?.versions ?? [:]
   }
 
   /// The bundle's folder of resources and those of resource bundles directly within it, as SwiftPM makes

@@ -74,7 +74,9 @@ nonisolated open class NSManagedObjectModelReference: NSObject, @unchecked Senda
     switch source {
     case .model(let model): return ([model], "the referenced model")
     case .file(let url):
-      return (try NSManagedObjectModel.loadVersions(contentsOf: url).values.map(\.model), url.path)
+      let found = try NSManagedObjectModel.readableVersions(contentsOf: url)
+      if found.versions.isEmpty, let error = found.errors.first { throw error }
+      return (found.versions.values.map(\.model), url.path)
     case .hashes(let hashes, let bundle):
       let models = BundleModels.models(in: [bundle ?? .main], allVersions: true)
       return (models.filter { $0.entityVersionHashesByName == hashes }, (bundle ?? .main).bundlePath)

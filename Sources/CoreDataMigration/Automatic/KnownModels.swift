@@ -9,14 +9,21 @@ struct KnownModels {
   /// their names.
   let siblings: [NSManagedObjectModel]
   let bundles: [Bundle]
+  /// Why versions beside the program's model can't be read, each a sentence.
+  let unreadable: [String]
 
   init(of model: NSManagedObjectModel) {
     var bundles: [Bundle] = [.main] + Bundle.allBundles.filter { $0 != .main }
     var found: [NSManagedObjectModel] = []
+    var unreadable: [String] = []
     if let package = model.file.flatMap(Self.package) {
-      found =
-        (try? NSManagedObjectModel.loadVersions(contentsOf: package))?
-        .sorted { $0.key.compare($1.key, options: .numeric) == .orderedAscending }.map(\.value.model) ?? []
+      // One that nothing reads any more must not hide the others.
+      if let read = try? NSManagedObjectModel.readableVersions(contentsOf: package) {
+        found = read.versions.sorted {
+          $0.key.compare($1.key, options: .numeric) == .orderedAscending
+        }.map(\.value.model)
+        unreadable = read.errors.map(MigrationFailure.text)
+      }
       // Mapping models lie beside the models.
       if let folder = Bundle(url: package.deletingLastPathComponent()), !bundles.contains(folder) {
         bundles.append(folder)
@@ -27,17 +34,19 @@ struct KnownModels {
     var seen: Set<[String: Data]> = []
     versions = found.filter { seen.insert($0.entityVersionHashesByName).inserted }
     self.bundles = bundles
+    self.unreadable = unreadable
   }
 
-  private init(versions: [NSManagedObjectModel], siblings: [NSManagedObjectModel], bundles: [Bundle]) {
-    (self.versions, self.siblings, self.bundles) = (versions, siblings, bundles)
+  private init(_ other: KnownModels, versions: [NSManagedObjectModel]) {
+    (siblings, bundles, unreadable) = (other.siblings, other.bundles, other.unreadable)
+    self.versions = versions
   }
 
   /// These and further versions, which the program names in code.
   func including(_ models: [NSManagedObjectModel]) -> KnownModels {
     var seen = Set(versions.map(\.entityVersionHashesByName))
     let new: [NSManagedObjectModel] = models.filter { seen.insert($0.entityVersionHashesByName).inserted }
-    return KnownModels(versions: versions + new, siblings: siblings, bundles: bundles)
+    return KnownModels(self, versions: versions + new)
   }
 
   /// The `.momd` or `.xcdatamodeld` of a version's file.

@@ -39,7 +39,8 @@ struct SourceModelSearch {
       store.url,
       "It has the entities \(names.sorted().joined(separator: ", "))"
         + (identifiers.isEmpty ? "" : " and the version identifier \(identifiers.joined(separator: ", "))")
-        + "; none of the \(count) versions that the program has fits. \(nearest(candidates, hashes))")
+        + "; none of the \(count) versions that the program has fits. \(nearest(candidates, hashes))"
+        + (known.unreadable.isEmpty ? "" : " Not read: \(known.unreadable.joined(separator: " "))"))
   }
 
   // MARK: By objects
