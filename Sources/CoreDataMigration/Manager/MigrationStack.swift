@@ -59,8 +59,11 @@ final class MigrationStack {
   {
     let files = try DestinationFiles(place, model: model)
     do {
-      // A program that wants no empty store in place of a missing one wants the migrated one.
-      return (files, try MigrationSide(files.place, model, options: [CreatesStoreIfMissingOption: true]))
+      // A program that wants no empty store in place of a missing one wants the migrated one. A store that is
+      // written as a whole is so with the mark that it is unfinished, and when that is taken away: not after
+      // each page.
+      let options: [AnyHashable: Any] = [CreatesStoreIfMissingOption: true, PostponesWritingOption: true]
+      return (files, try MigrationSide(files.place, model, options: options))
     } catch {
       files.discard()
       throw error
@@ -179,7 +182,8 @@ final class MigrationStack {
 
   // MARK: Pages
 
-  /// Saves what was made and changed, and releases both sides' objects.
+  /// Saves what was made and changed, in memory for stores that are written as wholes, and releases both
+  /// sides' objects.
   func endPage() throws {
     try requireUnchangedSource()
     if kept != nil { kept? += destination.context.insertedObjects }

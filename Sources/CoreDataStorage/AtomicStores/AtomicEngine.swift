@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 /// A store that is one file: read as a whole when it is opened, kept in memory, and written as a whole by
-/// each save.
+/// each save, or with ``StoreOpeningOptions/postponesWriting`` by each one that sets metadata.
 ///
 /// Cost: opening and every save are linear in the whole store; reading is that of `InMemoryEngine`.
 package final class AtomicEngine: StoreEngine, @unchecked Sendable {
@@ -27,6 +27,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   private let format: any AtomicStoreFormat
   private let writable: WritableValues
   private let rehearsesSaves: Bool
+  private let postponesWriting: Bool
   private var file: AtomicFile
   private let memory: InMemoryEngine
   /// Held by whoever writes. Readers of `memory` don't need it.
@@ -46,6 +47,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     self.layout = layout
     writable = WritableValues(layout)
     rehearsesSaves = options.rehearsesSaves
+    postponesWriting = options.postponesWriting
     file = AtomicFile(url, timeoutInSeconds: options.timeoutInSeconds)
     memory = try InMemoryEngine(layout: layout, hasOneKeySequence: true)
     try format.check(layout)
@@ -146,6 +148,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
       return try memory.save(plan) { state in
         if plan.isEmpty, !metadataState.isChanged { return }
         if rehearsesSaves { throw SaveRehearsed() }
+        if postponesWriting, !metadataState.isChanged { return }
         let contents = AtomicStoreContents(state, metadata: metadataState.value)
         stamp =
           if let stamp { try file.replace(stamp) { try format.write(contents, to: $0) } } else {

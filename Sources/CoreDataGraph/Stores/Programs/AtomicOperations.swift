@@ -64,13 +64,15 @@ final class AtomicOperations: StoreOperations, @unchecked Sendable {
         advice: "insert objects into a context, and save it")
     }
     try request.checkTransformed()
-    let outcome: SaveOutcome = try memory.save(plan, before: { try write(request) })
+    let isPostponed: Bool = store.postponesWriting && !store.hasUnsavedMetadata
+    let outcome: SaveOutcome = try memory.save(
+      plan, before: { try update(request, thenSaving: !isPostponed) })
     store.noteMetadataSaved()
     return outcome
   }
 
   /// Brings the nodes up to date and saves the store. If that fails, the nodes are those from before.
-  private func write(_ request: NSSaveChangesRequest) throws {
+  private func update(_ request: NSSaveChangesRequest, thenSaving savesStore: Bool) throws {
     let before: [Int64: NSAtomicStoreCacheNode] = store.nodes.state
     let updated: [NSManagedObject] = inOrder(request.updatedObjects)
     let values: [(node: NSAtomicStoreCacheNode, values: Any?)] = updated.compactMap { object in
@@ -86,7 +88,7 @@ final class AtomicOperations: StoreOperations, @unchecked Sendable {
       let removed: [NSAtomicStoreCacheNode] = deleted.compactMap { store.nodes[$0.key] }
       if !removed.isEmpty { store.willRemoveCacheNodes(Set(removed)) }
       store.nodes.remove(deleted.map(\.key))
-      try store.save()
+      if savesStore { try store.save() }
     } catch {
       store.nodes.state = before
       for entry in values { entry.node.propertyCache = entry.values as? NSMutableDictionary }

@@ -113,6 +113,9 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   final override var issuedKeys: IssuedKeys? { issued }
   final override var hasUnsavedMetadata: Bool { wasMetadataSet }
 
+  /// Whether ``save()`` is called only for saves that set metadata; a migration's last one does.
+  final var postponesWriting: Bool { (options?[PostponesWritingOption] as? NSNumber)?.boolValue ?? false }
+
   final override func completeLoading() throws {
     let memory = try InMemoryEngine(layout: runtime.layout, hasOneKeySequence: true)
     try load()
