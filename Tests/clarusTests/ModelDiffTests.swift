@@ -55,6 +55,28 @@ import Testing
     #expect(changes.allSatisfy { $0["inferred"] as? Bool == false && $0["needsMigration"] as? Bool == true })
   }
 
+  @Test func `changes of a fetched property and of user info are told with what they are`() throws {
+    defer { try? FileManager.default.removeItem(at: folder.url) }
+    func twins(_ condition: String, _ info: String) -> String {
+      #"<fetchedProperty name="twins" optional="YES">"#
+        + #"<fetchRequest name="f" entity="Item" predicateString="\#(condition)"/>"#
+        + "<userInfo>\(info)</userInfo></fetchedProperty>"
+    }
+    let same: String = #"<entry key="same" value="x"/>"#
+    try folder.writeShop("1", twins("rank == 1", same + #"<entry key="note" value="a"/>"#) + Self.rank)
+    let more: String = same + #"<entry key="note" value="b"/><entry key="new" value="c"/>"#
+    try folder.writeShop("2", twins("rank == 2", more) + Self.rank)
+    let run: CommandLineRun = try run("1", "2")
+    #expect(
+      run.output == """
+          Item.twins is a fetch of Item where rank == 1 in the source, a fetch of Item where rank == 2 in the destination
+          Item.twins is of the user info no 'new', 'note' = 'a' in the source, of the user info 'new' = 'c', 'note' = 'b' in the destination
+
+        Stores of the source open with the destination; nothing has to be migrated.
+
+        """)
+  }
+
   @Test func `changes that no store depends on need no migration`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
     try folder.writeShop("1", Self.rank)

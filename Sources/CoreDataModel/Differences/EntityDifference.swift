@@ -1,4 +1,3 @@
-import CoreDataArchives
 import Foundation
 
 /// An entity in both versions of a model, or in one of them.
@@ -61,9 +60,7 @@ enum EntityComparison {
       old.managedObjectClassName ?? "", new.managedObjectClassName ?? "", isHashed: false,
       { .className(from: $0, to: $1) }, { "of the class \($0)" })
     compareIndexes(old, new, into: &list)
-    if !PlistValue.areEqual(old.userInfo ?? [:], new.userInfo ?? [:]) {
-      list.add(.userInfo, "of one user info", "of another", isHashed: false)
-    }
+    list.compareUserInfo(old.userInfo, new.userInfo)
     return list.changes
   }
 

@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 /// One thing in which an entity or a property of a model differs from that of another version.
@@ -102,6 +103,19 @@ struct ChangeList {
 
   mutating func append(_ change: ModelChange) {
     changes.append(change)
+  }
+
+  /// Adds a change if both sides differ; its words name the entries that do.
+  mutating func compareUserInfo(_ before: [AnyHashable: Any]?, _ after: [AnyHashable: Any]?) {
+    let (old, new) = (before ?? [:], after ?? [:])
+    let keys: [AnyHashable] = Set(old.keys).union(new.keys)
+      .filter { !PlistValue.areEqual(old[$0], new[$0]) }.sorted { "\($0)" < "\($1)" }
+    if keys.isEmpty { return }
+    func words(_ info: [AnyHashable: Any]) -> String {
+      let entries: [String] = keys.map { key in info[key].map { "'\(key)' = '\($0)'" } ?? "no '\(key)'" }
+      return "of the user info \(entries.joined(separator: ", "))"
+    }
+    add(.userInfo, words(old), words(new), isHashed: false)
   }
 
   /// Adds a change if both sides differ.

@@ -270,11 +270,18 @@ struct PropertyComparison {
       let new = (new as? NSFetchedPropertyDescription)?.fetchRequest,
       !ModelComparison.differences(old, new).isEmpty
     {
-      list.add(.fetchRequest, "of one fetch request", "of another", isHashed: false)
+      let words: (String, String) = (Self.words(old), Self.words(new))
+      // They may differ in their limits and the like.
+      let (before, after): (String, String) =
+        words.0 == words.1 ? ("of one fetch request", "of another") : words
+      list.add(.fetchRequest, before, after, isHashed: false)
     }
-    if !PlistValue.areEqual(old.userInfo ?? [:], new.userInfo ?? [:]) {
-      list.add(.userInfo, "of one user info", "of another", isHashed: false)
-    }
+    list.compareUserInfo(old.userInfo, new.userInfo)
+  }
+
+  private static func words(_ request: any AnyFetchRequest) -> String {
+    "a fetch of \(request.entityName ?? "nothing")"
+      + (ModelComparison.text(request.predicate).map { " where \($0)" } ?? "")
   }
 
   private static func defaultText(_ value: Any?) -> String {
