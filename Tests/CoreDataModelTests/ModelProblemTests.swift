@@ -202,6 +202,34 @@ struct ModelProblemTests {
     Sample(name: "a default that is too large", says: "70000 does not fit into an Integer 16") { owner, _ in
       owner.properties.append(Self.attribute("age", .integer16AttributeType, default: 70000))
     },
+    Sample(name: "a default that is no number", says: "its default value is nan, which is no finite number") {
+      owner, _ in
+      let price = Self.attribute("price", .doubleAttributeType)
+      price.defaultValue = NSNumber(value: Double.nan)
+      owner.properties.append(price)
+    },
+    Sample(name: "an infinite default", says: "its default value is inf, which is no finite number") {
+      owner, _ in
+      let price = Self.attribute("price", .doubleAttributeType)
+      price.defaultValue = NSNumber(value: Double.infinity)
+      owner.properties.append(price)
+    },
+    Sample(name: "a decimal default that is no number", says: "which is no finite number") { owner, _ in
+      let price = Self.attribute("price", .decimalAttributeType)
+      price.defaultValue = NSDecimalNumber.notANumber
+      owner.properties.append(price)
+    },
+    Sample(name: "a default that is too large for a Float", says: "does not fit into a Float") { owner, _ in
+      let price = Self.attribute("price", .floatAttributeType)
+      price.defaultValue = NSNumber(value: 1e39)
+      owner.properties.append(price)
+    },
+    Sample(name: "a bound that is no number", says: "its bound nan is no finite number") { owner, _ in
+      let price = Self.attribute("price", .doubleAttributeType)
+      price.setValidationPredicates(
+        [NSPredicate(format: "SELF >= %@", NSNumber(value: Double.nan))], withValidationWarnings: ["least"])
+      owner.properties.append(price)
+    },
     Sample(name: "a default out of bounds", says: "refused by its own validation", severity: .warning) {
       owner, _ in
       let age = Self.attribute("age", .integer16AttributeType, default: 0)

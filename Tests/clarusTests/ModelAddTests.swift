@@ -213,6 +213,12 @@ struct ModelAddTests {
     ),
     ("model add Shop.xcdatamodeld attribute Item.a Transformable --default x", "can't have a default value;"),
     (
+    ("model add Shop.xcdatamodeld attribute Item.a Double --default nan", "no finite number"),
+    ("model add Shop.xcdatamodeld attribute Item.a Double --default 1e400", "[default-range]"),
+    ("model add Shop.xcdatamodeld attribute Item.a Float --default 1e39", "does not fit into a Float"),
+    ("model add Shop.xcdatamodeld attribute Item.a Double --max nan", "[crossed-bounds]"),
+    ("model add Shop.xcdatamodeld attribute Item.a Decimal --default 1,5", "has a point, not a comma"),
+    ("model add Shop.xcdatamodeld attribute Item.a Decimal --default 0x1F", "no decimal number"),
       "model add Shop.xcdatamodeld attribute Item.a Bool --min 1",
       "can't have a minimum; only these have: String,"
     ),

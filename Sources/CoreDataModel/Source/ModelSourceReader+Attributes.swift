@@ -110,8 +110,12 @@ extension ModelSourceReader {
       guard let value = Double(text) else { throw bad("number") }
       return NSNumber(value: value)
     case .decimalAttributeType:
-      guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {
-        throw bad("decimal number")
+      // Foundation reads what comes before anything else: 1 of '1,5'.
+      guard Self.isNumber(text),
+        let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+      else {
+        throw bad(
+          "decimal number of up to 38 digits\(text.contains(",") ? ", which has a point, not a comma" : "")")
       }
       return NSDecimalNumber(decimal: value)
     case .booleanAttributeType:
@@ -133,6 +137,30 @@ extension ModelSourceReader {
       }
       return nil
     }
+  }
+
+  /// Whether the whole text is a number: digits with a sign, a point and an exponent as far as they are wanted.
+  private static func isNumber(_ text: String) -> Bool {
+    var rest: Substring = text[...]
+    func dropDigits() -> Int {
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      rest = rest.dropFirst(digits.count)
+      return digits.count
+    }
+    func dropFirst(of characters: String) -> Bool {
+      guard let first = rest.first, characters.contains(first) else { return false }
+      rest = rest.dropFirst()
+      return true
+    }
+    _ = dropFirst(of: "+-")
+    var digits: Int = dropDigits()
+    if dropFirst(of: ".") { digits += dropDigits() }
+    if digits == 0 { return false }
+    if dropFirst(of: "eE") {
+      _ = dropFirst(of: "+-")
+      if dropDigits() == 0 { return false }
+    }
+    return rest.isEmpty
   }
 
   private func integer(_ text: String, _ low: Int64, _ high: Int64, _ bad: (String) -> ModelFileError) throws

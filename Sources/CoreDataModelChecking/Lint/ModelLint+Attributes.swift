@@ -168,6 +168,16 @@ extension ModelLint {
       )
       return
     }
+    if let number = value as? NSNumber, let limit = Self.limit(of: type),
+      !(number.doubleValue.magnitude <= limit)
+    {
+      report(
+        .defaultRange, entity, attribute.name,
+        number.doubleValue.isFinite
+          ? "its default value \(number) does not fit into a \(type.editorName); choose Double or another value"
+          : "its default value is \(number.doubleValue), which is no finite number; choose another value")
+      return
+    }
     // Attributes of these types can't be the operands of what the editor can say.
     if type == .transformableAttributeType || type == .undefinedAttributeType { return }
     for predicate in attribute.validationPredicates
@@ -222,6 +232,15 @@ extension ModelLint {
     }
   }
 
+  /// The greatest magnitude of numbers that need not be whole.
+  private static func limit(of type: NSAttributeType) -> Double? {
+    switch type {
+    case .doubleAttributeType, .decimalAttributeType: .greatestFiniteMagnitude
+    case .floatAttributeType: Double(Float.greatestFiniteMagnitude)
+    default: nil
+    }
+  }
+
   /// Bounds between which no value lies: nothing but nil could be saved.
   private mutating func checkBounds(_ attribute: NSAttributeDescription, of entity: NSEntityDescription) {
     var lowest: (value: NSObject, text: String)?
@@ -231,6 +250,12 @@ extension ModelLint {
         comparison.rightExpression.expressionType == .constantValue,
         let bound = Self.comparable(comparison.rightExpression.constantValue)
       else { continue }
+      if let number = bound as? NSNumber, !number.doubleValue.isFinite {
+        report(
+          .crossedBounds, entity, attribute.name,
+          "its bound \(number.doubleValue) is no finite number; write another one, or leave it out")
+        return
+      }
       switch comparison.predicateOperatorType {
       case .greaterThanOrEqualTo, .greaterThan: lowest = (bound, predicate.formatText)
       case .lessThanOrEqualTo, .lessThan: highest = (bound, predicate.formatText)
