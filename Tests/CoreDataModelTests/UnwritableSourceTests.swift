@@ -96,4 +96,19 @@ struct UnwritableSourceTests {
     #expect(item.indexes.map(\.name).sorted() == model.entities[0].indexes.map(\.name).sorted())
     #expect(item.propertiesByName["title"]?.isIndexed == isMarked)
   }
+
+  /// So are models of Apple's own stores, which no compiler of Xcode has written. Decisions/0130.
+  @Test func `a marked attribute with an index of another name alone gets no index more`() throws {
+    let model: NSManagedObjectModel = Self.model { model, attribute in
+      attribute.isIndexed = true
+      model.entities[0].indexes = [
+        NSFetchIndexDescription(
+          name: "byTitle",
+          elements: [NSFetchIndexElementDescription(property: attribute, collationType: .binary)])
+      ]
+    }
+    let read = try ModelSourceReader.read(try model.sourceData(), file: "contents").model
+    #expect(ModelDifference(from: model, to: read).changes.isEmpty)
+    #expect(read.entitiesByName["Item"]?.indexes.map(\.name) == ["byTitle"])
+  }
 }

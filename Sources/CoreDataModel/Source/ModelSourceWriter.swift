@@ -309,6 +309,7 @@ struct ModelSourceWriter {
     let compounds: [[String]]
     /// The attributes that a fetch index over them alone marks anyway.
     private let implied: Set<String>
+    private let names: Set<String>
 
     init(_ entity: NSEntityDescription) {
       let marked: [String: Bool] = Dictionary(
@@ -327,6 +328,7 @@ struct ModelSourceWriter {
       implied = Set(
         explicit.filter { $0.elements.count == 1 && $0.elements[0].isAscending }
           .compactMap { Self.columns($0)?.first })
+      names = Set(entity.indexes.map(\.name))
     }
 
     private static func columns(_ index: NSFetchIndexDescription) -> [String]? {
@@ -334,10 +336,11 @@ struct ModelSourceWriter {
         ? index.elements.compactMap(\.propertyName) : nil
     }
 
-    /// A fetch index over the attribute alone marks it, unless NO is written.
+    /// A fetch index over the attribute alone marks it, and a marked attribute has an index of its name,
+    /// unless NO is written.
     func mark(of attribute: NSAttributeDescription) -> String? {
-      let isImplied: Bool = implied.contains(attribute.name)
-      return attribute.isIndexed ? (isImplied ? nil : "YES") : (isImplied ? "NO" : nil)
+      guard implied.contains(attribute.name) else { return attribute.isIndexed ? "YES" : nil }
+      return attribute.isIndexed && names.contains(attribute.name) ? nil : "NO"
     }
   }
 
@@ -434,8 +437,9 @@ extension NSManagedObjectModel {
   /// The model as the `contents` file of an `.xcdatamodel`, in the order and the form of Xcode's editor. It
   /// reads to an equal model with the same version hashes, but for what sources leave out or imply: the
   /// localization dictionary, which has files of its own, and that a fetch index over several attributes is
-  /// a compound index too. Where an attribute has a fetch index of another name and is not marked as indexed,
-  /// `indexed="NO"` keeps it so; Apple's compiler marks it, and adds an index of the attribute's name.
+  /// a compound index too. Where an attribute has a fetch index of another name and none of its own name,
+  /// `indexed="NO"` keeps it so; Apple's compiler adds one of the attribute's name. Whether the attribute is
+  /// marked as indexed beside such an index makes no difference, and is not said.
   ///
   /// - Throws: ``ModelFileError`` for what the format can't say: predicates of validation other than bounds
   ///   and patterns, user info that is no text, fetch request templates with sort descriptors, control
