@@ -38,6 +38,48 @@ import Testing
     #expect(try CommandLineRun(["check", new]).status == 0)
   }
 
+  @Test(arguments: [
+    ("Item.csv", "name,home\na,Main St\n"), ("items.json", #"{"Item": [{"home": {"street": "x"}}]}"#),
+  ])
+  func `a composite attribute is imported by its elements, which the error of its name lists`(
+    name: String, text: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
+    let model: URL = folder.file("Shop.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+      <entity name="Item" representedClassName="Item" syncable="YES">
+        <attribute name="name" optional="YES" attributeType="String"/>
+        <attribute name="home" optional="YES" attributeType="Composite" composite="Address"/>
+      </entity>
+      <composite name="Address">
+        <attribute name="street" optional="YES" attributeType="String"/>
+        <attribute name="zip" optional="YES" attributeType="Integer 32"/>
+      </composite>
+    </model>
+    """.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    func load(_ name: String, _ text: String) throws -> CommandLineRun {
+      try text.write(toFile: path(name), atomically: true, encoding: .utf8)
+      return try CommandLineRun([
+        "import", path("s.sqlite"), path(name), "--entity", "Item", "--create", "--model", model.path,
+      ])
+    }
+    let refused = try load(name, text)
+    #expect(refused.status == 1)
+    #expect(
+      refused.errors.contains(
+        "Item.home is a composite attribute: name its elements in its place, home.street, home.zip."),
+      "\(refused.errors)")
+    let done = try load("Item.csv", "name,home.street,home.zip\na,Main St,12\n")
+    #expect(done.status == 0, "\(done.errors)")
+    let rows = try CommandLineRun(
+      ["fetch", path("s.sqlite"), "Item", "--columns", "home.street,home.zip", "--format", "csv"])
+    #expect(rows.output.contains("Main St,12"), "\(rows.output)\(rows.errors)")
+  }
+
   /// The command has neither the classes nor the transformers of the program.
   @Test(arguments: ["Shop.sqlite", "Shop.xml", "Shop.bin"])
   func `a new store has the model that was given, with its classes and transformers, and can be migrated`(

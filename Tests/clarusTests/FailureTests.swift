@@ -171,7 +171,7 @@ import Testing
       says: ["--model: ", "modelless.sqlite", "Name a model file"]),
     Case(
       arguments: ["export", "STORE", "--out", "DIR/missing/x.json"],
-      says: ["missing/x.json: creating it failed", "No such file"], lacks: ["The store"]),
+      says: ["missing/x.json: There is no folder", "Make it first: mkdir -p"], lacks: ["The store"]),
     Case(
       arguments: ["import", "STORE", "DIR", "--entity", "Item"],
       says: ["It is a folder", "--entity goes with one file"]),

@@ -174,6 +174,7 @@ struct ModelAddTests {
   @Test(arguments: [
     ("model new Shop", "Shop.xcdatamodeld: There is a file already"),
     ("model new .Shop", "can't be the name of a model"),
+    ("model new x/y/Other", "x/y/Other.xcdatamodeld: There is no folder x/y. Make it first: mkdir -p 'x/y'"),
     ("model new Other --entity 1", "[entity-name]"),
     ("model add Shop.xcdatamodeld entity Item", "There is an entity 'Item' already"),
     ("model add Shop.xcdatamodeld entity Items --parent Itm", "Did you mean \"Item\"?"),
@@ -212,13 +213,13 @@ struct ModelAddTests {
       "Binary, which can't have a default value;"
     ),
     ("model add Shop.xcdatamodeld attribute Item.a Transformable --default x", "can't have a default value;"),
-    (
     ("model add Shop.xcdatamodeld attribute Item.a Double --default nan", "no finite number"),
     ("model add Shop.xcdatamodeld attribute Item.a Double --default 1e400", "[default-range]"),
     ("model add Shop.xcdatamodeld attribute Item.a Float --default 1e39", "does not fit into a Float"),
     ("model add Shop.xcdatamodeld attribute Item.a Double --max nan", "[crossed-bounds]"),
     ("model add Shop.xcdatamodeld attribute Item.a Decimal --default 1,5", "has a point, not a comma"),
     ("model add Shop.xcdatamodeld attribute Item.a Decimal --default 0x1F", "no decimal number"),
+    (
       "model add Shop.xcdatamodeld attribute Item.a Bool --min 1",
       "can't have a minimum; only these have: String,"
     ),

@@ -80,6 +80,18 @@ struct ModelGenerateTests {
     #expect(
       empty.status == 1 && empty.errors.contains("It is a folder without a model in it. Name a model:"),
       "\(empty)")
+    // Without classes there is nothing to write, whatever is asked for.
+    let bare: URL = folder.file("Bare.xcdatamodel")
+    try FileManager.default.createDirectory(at: bare, withIntermediateDirectories: true)
+    try """
+    <model type="com.apple.IDECoreDataModeler.DataModel">
+      <entity name="Item"><attribute name="a" attributeType="String"/></entity>
+    </model>
+    """.write(to: bare.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    let none = try CommandLineRun(
+      ["model", "generate", bare.path, "--all", "--output", folder.file("Out").path])
+    #expect(none.status == 0 && none.output.hasPrefix("No entity names a class"), "\(none)")
+    try? FileManager.default.removeItem(at: folder.file("Out"))
     let parent: String = URL(fileURLWithPath: Self.kitchen).deletingLastPathComponent().path
     let full = try CommandLineRun(["model", "generate", parent, "--output", folder.file("Out").path])
     #expect(full.status == 1 && full.errors.contains("a folder with Kitchen.xcdatamodeld in it"), "\(full)")

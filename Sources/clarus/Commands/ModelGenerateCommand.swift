@@ -12,8 +12,9 @@ struct ModelGenerateCommand: ParsableCommand {
     discussion: """
       Item+CoreDataClass.swift and Item+CoreDataProperties.swift for each entity, as Xcode's editor writes them: for those whose \
       Codegen is Class Definition both, for Category/Extension the properties; with --all both for all. Files that are the same \
-      already are left alone; a file that was not generated is never replaced, and nothing is written then. Packages need not run \
-      this: CoreDataModelPlugin does it in their build.
+      already are left alone; a file that was not generated is never replaced, and nothing is written then. Entities whose Codegen is \
+      Manual/None get files with --all only, and those whose class is NSManagedObject none. Packages need not run this: \
+      CoreDataModelPlugin does it in their build.
 
       EXAMPLES
         clarus model generate Shop.xcdatamodeld --output Sources/Shop
@@ -30,7 +31,11 @@ struct ModelGenerateCommand: ParsableCommand {
     completion: .directory)
   var output: String
 
-  @Flag(name: .long, help: "All entities that have a class, whatever their Codegen is.")
+  @Flag(
+    name: .long,
+    help: ArgumentHelp(
+      "Both files of every entity that names a class, as if its Codegen were Class Definition: also where it is Manual/None."
+    ))
   var all: Bool = false
 
   @Option(name: .long, help: "Who may use the classes: public, package, internal or open.")
@@ -114,7 +119,10 @@ struct ModelGenerateCommand: ParsableCommand {
       try output.writeLine(DisplayWidth.escaped("\(isChanged ? "written   " : "unchanged ") \(file.name)"))
     }
     if classes.files.isEmpty {
-      try output.writeLine("No entity's Codegen asks for a class; --all writes those of all.")
+      try output.writeLine(
+        all
+          ? "No entity names a class: all objects are of NSManagedObject. Write representedClassName=\"Item\" at an entity Item."
+          : "No entity's Codegen asks for a class; --all writes those of all.")
     }
     try output.flush()
   }

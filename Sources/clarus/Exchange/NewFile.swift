@@ -23,6 +23,10 @@ enum NewFile {
     if lstat(path, &info) == 0 {
       throw CommandFailure("\(path): There is a file already. Give another name, or remove it first.")
     }
+    let parent: String = (path as NSString).deletingLastPathComponent
+    if !parent.isEmpty, stat(parent, &info) != 0, errno == ENOENT {
+      throw CommandFailure("\(path): There is no folder \(parent). Make it first: mkdir -p '\(parent)'")
+    }
     let staged = try StagedStore(at: URL(fileURLWithPath: path))
     defer { staged.discard() }
     try naming(staged) { try body(staged.temporary) }

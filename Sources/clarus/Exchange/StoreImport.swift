@@ -258,6 +258,13 @@ final class StoreImport {
   private func set(_ field: ImportField, _ slot: PropertySlot, _ item: Item) throws {
     // The store computes derived values itself.
     if slot.isDerived { return }
+    if case .composite = slot.role {
+      let names: [String] = slot.elements.map { item.entity.slots[$0].name }
+      throw ImportError(
+        field.position,
+        "\(item.entity.name).\(slot.name) is a composite attribute: name its elements in its place, "
+          + "\(names.joined(separator: ", ")).")
+    }
     guard let attribute = slot.attribute, case .stored = slot.role else {
       throw ImportError(
         field.position, "\(item.entity.name).\(slot.name) is not stored, so it can't be imported.")
