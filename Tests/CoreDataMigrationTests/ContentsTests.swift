@@ -117,8 +117,8 @@ struct ContentsTests {
       let folder = try TemporaryFolder()
       let url: URL = try Self.store(first, kind, folder, [1, given(value)])
       let plan = try MigrationPlan(forStoreAt: url, to: program, mapping: mapping)
-      // A plan does not read a document for it, and a Float's limits are those of few programs.
-      if kind == .sqlite, number.to != .floatAttributeType {
+      // A Float's limits are those of few programs.
+      if number.to != .floatAttributeType {
         #expect(plan.steps[0].problems.first?.hasPrefix("1 object(s) of Item have a value of amount") == true)
       }
       let error = errorThrown { try plan.run() }
@@ -189,8 +189,26 @@ struct ContentsTests {
       names: ["name", "code"], standard: nil, isRepeated: true, isProblem: false),
   ]
 
-  @Test("a plan counts the values that a new constraint forbids", arguments: constraints, [true, false])
-  func constraint(_ constraint: Constraint, _ hasSubentity: Bool) throws {
+  /// How a store gets its constraint: by statements, by an inferred copy, by one with a mapping model.
+  enum Way: CaseIterable, Sendable {
+    case inPlace, xml, binary, mapped
+
+    var kind: StoreKind {
+      switch self {
+      case .inPlace, .mapped: .sqlite
+      case .xml: .xml
+      case .binary: .binary
+      }
+    }
+  }
+
+  @Test("a plan counts the values that a new constraint forbids", arguments: constraints, Way.allCases)
+  func constraint(_ constraint: Constraint, _ way: Way) throws {
+    try check(constraint, way, hasSubentity: false)
+    try check(constraint, way, hasSubentity: true)
+  }
+
+  private func check(_ constraint: Constraint, _ way: Way, hasSubentity: Bool) throws {
     func version(_ change: (NSEntityDescription) -> Void) -> NSManagedObjectModel {
       let model: NSManagedObjectModel = Self.version(.integer16AttributeType, change)
       if hasSubentity {
@@ -209,23 +227,55 @@ struct ContentsTests {
       item.uniquenessConstraints = [constraint.names]
     }
     let folder = try TemporaryFolder()
-    let url: URL = folder.file("store.sqlite")
-    try Versions.using(first, .sqlite, url) { context in
+    let url: URL = folder.file("store.\(way.kind.rawValue)")
+    try Versions.using(first, way.kind, url) { context in
       let names: [String] = constraint.isRepeated ? ["a", "a", "b"] : ["a", "b", "c"]
       for (number, name) in names.enumerated() {
         _ = Versions.make(hasSubentity && number == 1 ? "Special" : "Item", ["name": name], context)
       }
       try context.save()
     }
-    let plan = try MigrationPlan(forStoreAt: url, to: second)
-    #expect(plan.steps[0].statements != nil)
+    let mapping: NSMappingModel? =
+      way == .mapped ? try .inferredMappingModel(forSourceModel: first, destinationModel: second) : nil
+    // A store that carries no model finds it beside the program's.
+    for (name, model) in [("Shop 1", first), ("Shop 2", second)] {
+      let version: URL = folder.file("Shop.xcdatamodeld/\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+      try model.sourceData().write(to: version.appendingPathComponent("contents"))
+    }
+    let program: NSManagedObjectModel = try .load(
+      contentsOf: folder.file("Shop.xcdatamodeld/Shop 2.xcdatamodel")
+    ).model
+    let plan = try MigrationPlan(forStoreAt: url, to: program, mapping: mapping)
+    #expect((plan.steps[0].statements != nil) == (way == .inPlace))
     #expect(plan.steps[0].problems.isEmpty == !constraint.isProblem, "\(plan)")
     let error = errorThrown { try plan.run() }
     #expect((error != nil) == constraint.isProblem, "\(error as Any)")
-    if constraint.isProblem {
-      #expect(error?.localizedDescription.contains("code") == true)
-      #expect(error?.localizedDescription.contains("1 value(s) occur more than once") == true)
+    guard constraint.isProblem else { return }
+    #expect(
+      plan.steps[0].problems.first?.contains("Item, but 1 value(s) occur more than once.") == true, "\(plan)")
+    #expect(error?.localizedDescription.contains("code") == true, "\(error as Any)")
+  }
+
+  @Test("constraints are not counted for objects without a value, and not where a policy makes the values")
+  func keptConstraints() throws {
+    func version(_ constraints: [[String]], _ modifier: String) -> NSManagedObjectModel {
+      Self.version(.integer16AttributeType) { item in
+        item.uniquenessConstraints = constraints
+        item.versionHashModifier = modifier
+      }
     }
+    let folder = try TemporaryFolder()
+    let url: URL = try Self.store(version([], "1"), .sqlite, folder, [1, 1])
+    let mapping: NSMappingModel = Self.mapping("$source.amount")
+    func problems(_ model: NSManagedObjectModel) throws -> [String] {
+      try MigrationPlan(forStoreAt: url, to: model, mapping: mapping).steps[0].problems
+    }
+    #expect(try problems(version([["amount"]], "2")).count == 1)
+    // The mapping gives the name no value, so that the constraint is for no object.
+    #expect(try problems(version([["amount", "name"]], "2")).isEmpty)
+    mapping.entityMappings?[0].entityMigrationPolicyClassName = NSStringFromClass(OverflowingPolicy.self)
+    #expect(try problems(version([["amount"]], "2")).isEmpty)
   }
 
   @Test(

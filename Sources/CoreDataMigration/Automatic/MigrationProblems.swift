@@ -5,7 +5,8 @@ import CoreDataStorage
 import Foundation
 
 /// What in a store's contents will stop a step that copies object by object, as far as it can be told without
-/// migrating: each problem a sentence with its cure.
+/// migrating: each problem a sentence with its cure. An XML or binary file is read for it only if there is
+/// something to count.
 struct MigrationProblems {
   private let step: MigrationStep
   private let store: OutdatedStore
@@ -23,17 +24,70 @@ struct MigrationProblems {
     let attribute: NSAttributeDescription
   }
 
-  /// Of SQLite stores only: others keep no values in files, and would be read as wholes for numbers.
   func sentences() throws -> [String] {
-    guard store.type == NSSQLiteStoreType else { return [] }
-    let mappings: [PreparedMapping] =
-      step.isInferred ? [] : (step.mapping.entityMappings ?? []).compactMap(plain)
-    return try narrowedNumbers(mappings) + missingValues(mappings) + unreadableFiles()
+    let mappings: [PreparedMapping] = (step.mapping.entityMappings ?? []).compactMap(plain)
+    let own: [String] =
+      try step.inference.map { try unmet($0.conditions, mappings) }
+      ?? narrowedNumbers(mappings) + missingValues(mappings)
+    return try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
+      + unreadableFiles()
   }
+
+  private static func sentence(_ problem: MigrationProblem) -> String { "\(problem.text) \(problem.advice)" }
+
+  // MARK: Conditions of inferred steps
+
+  /// The conditions that the objects don't meet; uniqueness apart. Cost: a statement for each.
+  private func unmet(_ conditions: [MappingInference.Condition], _ mappings: [PreparedMapping]) throws
+    -> [String]
+  {
+    try conditions.compactMap { condition -> String? in
+      let own: [PreparedMapping] = mappings.filter { prepared in
+        guard let entity = step.destination.entitiesByName[condition.entity] else { return false }
+        return prepared.destination?.isKindOf(entity: entity) == true
+      }
+      func count(_ property: String, _ predicate: (_ key: String) -> NSPredicate) throws -> Int {
+        try own.reduce(0) { sum, prepared in
+          guard let source = prepared.source?.name, let key = prepared.sourceKey(of: property) else {
+            return sum
+          }
+          return sum + (try contents.count(source, predicate(key)))
+        }
+      }
+      switch condition.kind {
+      case .isUnique: return nil
+      case .hasValue(let property):
+        let count: Int = try count(property) { NSPredicate(format: "%K == nil", $0) }
+        return count == 0
+          ? nil
+          : Self.sentence(
+            .missingValues(entity: condition.entity, property: property, count: Int64(count)))
+      case .hasCount(let relationship, let range):
+        let count: Int = try count(relationship) { key in
+          NSPredicate(
+            format: "%K.@count > 0 AND (%K.@count < %@ OR %K.@count > %@)", key, key,
+            NSNumber(value: range.lowerBound), key, NSNumber(value: range.upperBound))
+        }
+        return count == 0
+          ? nil
+          : "\(count) object(s) of \(condition.entity) have another number of \(relationship). \(condition) "
+            + "Change them with the old model, or the limits in the new one."
+      case .hasNoObjects:
+        let former: String? = step.inference?.difference.entities
+          .first { $0.destination?.name == condition.entity }?.source?.name
+        let count: Int = try former.map { try contents.count($0, NSPredicate(value: true)) } ?? 0
+        return count == 0
+          ? nil : Self.sentence(.abstractRows(entity: condition.entity, count: Int64(count)))
+      }
+    }
+  }
+
+  // MARK: Values
 
   /// An object is read with all its values, those that the mapping leaves out too.
   private func unreadableFiles() throws -> [String] {
-    try contents.fileProblems().map { problem in
+    if store.type != NSSQLiteStoreType { return [] }
+    return try contents.fileProblems().map { problem in
       "\(problem.count) object(s): \(problem.message) Bring the file back, or set the value to nil with the old model: "
         + "an object is copied with all its values or not at all."
     }

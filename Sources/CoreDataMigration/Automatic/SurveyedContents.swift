@@ -42,6 +42,27 @@ final class SurveyedContents {
     return try side.context.count(for: request)
   }
 
+  /// Calls `body` with values of each object of the entity itself; of a to-one relationship the value is the
+  /// id of its object. Cost: a statement for some thousand objects.
+  func forEachObject(of entity: String, reading keys: [String], _ body: ([String: Any]) throws -> Void) throws
+  {
+    let side: MigrationSide = try side()
+    let all = NSFetchRequest<NSManagedObjectID>(entityName: entity)
+    all.includesSubentities = false
+    let ids: [NSManagedObjectID] = try side.context.objectIDs(all)
+    for start in stride(from: 0, to: ids.count, by: Self.objectsAtATime) {
+      let request = NSFetchRequest<NSDictionary>(entityName: entity)
+      request.includesSubentities = false
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = keys
+      request.predicate = NSPredicate(
+        format: "SELF IN %@", Array(ids[start..<min(start + Self.objectsAtATime, ids.count)]))
+      for row in try side.context.fetch(request) { try body(row as? [String: Any] ?? [:]) }
+    }
+  }
+
+  private static let objectsAtATime: Int = 5000
+
   /// Whether an object of the entity itself has a value of a property, or of an element of one; true where
   /// that can't be told.
   func hasValue(_ entity: String, _ path: String) -> Bool {

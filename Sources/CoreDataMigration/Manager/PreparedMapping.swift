@@ -29,6 +29,24 @@ struct PreparedMapping {
 
   var name: String { mapping.name ?? "" }
 
+  /// Whether an expression gives the property of the destination its value.
+  func hasValue(of property: String) -> Bool { value(of: property) != nil }
+
+  private func value(of property: String) -> Value? {
+    (attributes + relationships).first { $0.path == property }
+  }
+
+  /// The property of the source object that a property of the destination is made of: an attribute's value,
+  /// or for a relationship the objects that were made of those at its other end. nil if something else is
+  /// read too, or nothing.
+  func sourceKey(of property: String) -> String? {
+    guard let value = value(of: property) else { return nil }
+    if let key = value.key { return key }
+    guard value.property is NSRelationshipDescription else { return nil }
+    let keys: Set<String> = value.expression.expressionNode().keysOfSource
+    return keys.count == 1 ? keys.first : nil
+  }
+
   init(_ mapping: NSEntityMapping, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
     throws
   {
