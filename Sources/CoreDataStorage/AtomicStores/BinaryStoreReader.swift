@@ -19,7 +19,7 @@ struct BinaryStoreReader {
 
   /// Fields of instances, in the order of their names.
   private enum Field: Int, CaseIterable {
-    case objects, keys, string, bytes, data, time, uuid, relative, attributes, related, key, entity
+    case objects, keys, string, bytes, data, time, uuid, base, relative, attributes, related, key, entity
 
     var name: String {
       switch self {
@@ -30,6 +30,7 @@ struct BinaryStoreReader {
       case .data: "NS.data"
       case .time: "NS.time"
       case .uuid: "NS.uuidbytes"
+      case .base: "NS.base"
       case .relative: "NS.relative"
       case .attributes: "NSAttributeValues"
       case .related: "NSRelatedNodes"
@@ -259,6 +260,7 @@ struct BinaryStoreReader {
       try set(archive.list.content(bytes), loader, place, word)
     case .uri:
       if archive.list.text(entry) != nil { return try set(text: entry, loader, place, word) }
+      if let text = try absoluteURL(number) { return try set(text: text, loader, place, word) }
       guard let url = try value(number) as? URL else { throw refuse(try describe(number)) }
       try set(Array(url.absoluteString.utf8), loader, place, word)
     case .decimal:
@@ -343,6 +345,20 @@ struct BinaryStoreReader {
     case .real(let value): return Decimal(string: DecimalText.shortest(value))
     default: return (try value(number) as? NSDecimalNumber)?.decimalValue
     }
+  }
+
+  /// The text of an archived URL without a base, as it stands: Foundation has no URL for some, as the empty one.
+  private mutating func absoluteURL(_ number: Int) throws -> Entry? {
+    guard case .dictionary(let keys, let values)? = try archive.object(number),
+      try className(keys, values) == "NSURL", fields[Field.relative.rawValue] >= 0,
+      case .uid(let text) = try archive.list.entry(at: fields[Field.relative.rawValue])
+    else { return nil }
+    if fields[Field.base.rawValue] >= 0 {
+      guard case .uid(let base) = try archive.list.entry(at: fields[Field.base.rawValue]), try isNull(base) else {
+        return nil
+      }
+    }
+    return try content(text, .string, ["NSString", "NSMutableString"])
   }
 
   /// A value of one of Foundation's classes, in its part of the archive.
