@@ -272,7 +272,11 @@ final class StoreImport {
     let value: Any? = try ImportValues.value(
       field.value, for: attribute, named: "\(item.entity.name).\(slot.name)")
     let old: Any? = item.object.value(forKeyPath: slot.name)
-    // A value that stays is no change.
+    // A value that stays is no change; a text of the same characters that is composed otherwise doesn't stay.
+    if let old = old as? String, let new = value as? String {
+      if !old.utf8.elementsEqual(new.utf8) { item.object.setValue(new, forKeyPath: slot.name) }
+      return
+    }
     switch (old as? NSObject, value as? NSObject ?? (value as AnyObject?) as? NSObject) {
     case (nil, nil): return
     case (let old?, let new?) where old.isEqual(new): return
