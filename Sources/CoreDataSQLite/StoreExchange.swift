@@ -152,7 +152,7 @@ package struct StoreExchange {
     unlink(state.path)
   }
 
-  /// Creates an empty file, if there is none, with permissions no wider than the source's. Throws for a file
+  /// Creates an empty file, if there is none, with permissions for others no wider than the source's. Throws for a file
   /// that can't be replaced.
   private func createEmptyFile(like source: StoreFileState) throws -> Bool {
     let state = StoreFileState(url: url)
@@ -164,7 +164,8 @@ package struct StoreExchange {
       }
       return false
     }
-    try makeFile(source.file?.mode ?? 0o600)
+    // The copy of a write-protected store is to be written.
+    try makeFile((source.file?.mode ?? 0) | S_IRUSR | S_IWUSR)
     return true
   }
 

@@ -37,6 +37,19 @@ import Testing
     #expect(store.names == ["Back.sqlite", "Rich.sqlite", "There"])
   }
 
+  @Test func `the copy of a write-protected store may be written`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o440], ofItemAtPath: store.path)
+    let copy: String = store.file("Copy.sqlite").path
+    #expect(try CommandLineRun(["convert", store.path, copy]).status == 0)
+    #expect(try mode(copy) == 0o640)
+    #expect(try mode(store.path) == 0o440)
+  }
+
   @Test func `values in files go along and come back`() throws {
     let store = try PhotoStore()
     defer { store.remove() }
