@@ -200,7 +200,7 @@ import Testing
   }
 
   /// Each of the two threads is in a method of one store, and asks for objects of the other.
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `two stores whose methods read each other's objects never wait for each other`()
     throws
   {
