@@ -143,6 +143,33 @@ struct ContentsTests {
         == number.fits.count)
   }
 
+  @Test(
+    "numbers with more digits than a double has are copied with all of them",
+    arguments: [NSAttributeType.integer64AttributeType, .decimalAttributeType], [StoreKind.sqlite, .xml, .binary])
+  func exact(_ from: NSAttributeType, _ kind: StoreKind) throws {
+    let digits: [String] =
+      from == .decimalAttributeType
+      ? ["12345678901234567890.123", "-0.1234567890123456789012345678901234567", "9007199254740993"]
+      : ["9007199254740993", "-9223372036854775808", "9223372036854775807"]
+    func number(_ text: String) -> NSNumber {
+      from == .decimalAttributeType ? NSDecimalNumber(string: text) : NSNumber(value: Int64(text) ?? 0)
+    }
+    let (first, second) = (
+      Self.version(from) { $0.attributesByName["amount"]?.userInfo = [ClarusExactDecimalsKey: true] },
+      Self.version(.decimalAttributeType) { $0.versionHashModifier = "2" }
+    )
+    for mapping in [nil, Self.mapping("$source.amount")] {
+      let folder = try TemporaryFolder()
+      let url: URL = try Self.store(first, kind, folder, digits.map(number))
+      try MigrationPlan(forStoreAt: url, to: second, mapping: mapping).run()
+      let found: [String] = try Versions.using(second, kind, url) {
+        try $0.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
+          .map { "\(($0.value(forKey: "amount") as? NSDecimalNumber)?.decimalValue ?? 0)" }
+      }
+      #expect(found.sorted() == digits.sorted(), "\(mapping == nil ? "inferred" : "mapped")")
+    }
+  }
+
   @Test("a number that an expression or a policy makes too large ends the migration too")
   func computed() throws {
     let (first, second) = (

@@ -135,9 +135,7 @@ extension SlotValue {
     case let value as NSDecimalNumber: value.decimalValue
     case let value as Double: Decimal(string: "\(value)")
     case let value as Float: Decimal(string: "\(value)")
-    // Foundation converts numbers that need all 64 bits through a double.
-    case let value as NSNumber where value.objCType.pointee == 0x51: Decimal(value.uint64Value)
-    case let value as NSNumber: value.decimalValue
+    case let value as NSNumber: value.exactDecimal
     default: integer(value).map { Decimal($0) }
     }
   }
@@ -297,5 +295,19 @@ extension RowSlab {
   func set(_ row: UnsafeMutableRawPointer, word: Int, bytes: Data) {
     let place: UInt64 = bytes.withUnsafeBytes { appendTail($0.baseAddress, count: $0.count) }
     set(row, word: word, to: place)
+  }
+}
+
+extension NSNumber {
+  /// The number with all its digits: `decimalValue` of Foundation on Linux takes integers through a double, which
+  /// has 53 bits for them.
+  package var exactDecimal: Decimal? {
+    if self is NSDecimalNumber { return decimalValue }
+    switch UInt8(bitPattern: objCType.pointee) {
+    case UInt8(ascii: "d"): return Decimal(string: "\(doubleValue)")
+    case UInt8(ascii: "f"): return Decimal(string: "\(floatValue)")
+    case UInt8(ascii: "Q"), UInt8(ascii: "L"): return Decimal(uint64Value)
+    default: return Decimal(int64Value)
+    }
   }
 }

@@ -17,9 +17,9 @@ import Foundation
 /// Apple's framework reads them, but its queries treat them as greater than every other number.
 public let ClarusExactDecimalsKey: String = "clarus.exactDecimals"
 
-enum ExactDecimals {
+package enum ExactDecimals {
   /// Whether the value of an option or of a user info means yes.
-  static func isRequested(_ value: Any?) -> Bool {
+  package static func isRequested(_ value: Any?) -> Bool {
     switch value {
     case let number as NSNumber: number.boolValue
     case let text as String: ["yes", "true", "1"].contains(text.lowercased())

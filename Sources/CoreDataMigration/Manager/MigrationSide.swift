@@ -41,6 +41,7 @@ final class MigrationSide {
   let context: NSManagedObjectContext
   let store: NSPersistentStore
   private let coordinator: NSPersistentStoreCoordinator
+  private let keepsAllDigits: Bool
 
   init(_ place: StorePlace, _ given: NSManagedObjectModel, options: [AnyHashable: Any]) throws {
     guard let copy = given.copy() as? NSManagedObjectModel else {
@@ -54,6 +55,9 @@ final class MigrationSide {
       NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
       NSPersistentStoreStagedMigrationManagerOptionKey,
     ] { all[key] = nil }
+    keepsAllDigits = ExactDecimals.isRequested(all[ClarusExactDecimalsKey])
+    // A source may have more digits than a save keeps: those of an XML store, or of rows written with the option.
+    all[ClarusExactDecimalsKey] = true
     store = try coordinator.addPersistentStore(
       ofType: place.type, configurationName: nil, at: place.url, options: all)
     // Used on the thread that migrates, by policies too.
@@ -82,6 +86,11 @@ final class MigrationSide {
       read += try context.fetch(request)
     }
     return withExtendedLifetime(read) { ids.map { context.object(with: $0) } }
+  }
+
+  /// Whether the program requests that no decimal of the attribute is rounded.
+  func keepsAllDigits(of attribute: NSAttributeDescription) -> Bool {
+    keepsAllDigits || ExactDecimals.isRequested(attribute.userInfo?[ClarusExactDecimalsKey])
   }
 
   func close() { try? coordinator.remove(store) }

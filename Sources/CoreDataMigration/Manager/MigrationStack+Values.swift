@@ -2,6 +2,7 @@ import CoreDataArchives
 import CoreDataGraph
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataStorage
 import Foundation
 
 // The work of the default policy.
@@ -88,7 +89,7 @@ extension MigrationStack {
     guard let attribute = property.property as? NSAttributeDescription, !keepsDefault(value, attribute) else {
       return
     }
-    let value: Any? = Self.widened(value, for: attribute)
+    let value: Any? = rounded(Self.widened(value, for: attribute), of: property, attribute)
     guard property.isElement else {
       return object.setValue(value, forKey: attribute.name)
     }
@@ -118,13 +119,24 @@ extension MigrationStack {
     value == nil && !attribute.isOptional && attribute.defaultValue != nil
   }
 
+  /// The digits that a save keeps of a decimal, if an expression computed it: the new store keeps all digits, since
+  /// those that the source has must not be lost (Decisions/0037).
+  private func rounded(_ value: Any?, of property: PreparedMapping.Value, _ attribute: NSAttributeDescription)
+    -> Any?
+  {
+    guard !property.isCopied, attribute.attributeType == .decimalAttributeType,
+      !destination.keepsAllDigits(of: attribute), let number = value as? NSDecimalNumber
+    else { return value }
+    return NSDecimalNumber(decimal: DecimalText.kept(number.decimalValue))
+  }
+
   /// A number for a decimal attribute, as a decimal number: a mapping may widen a type. What is too large for
   /// one stays as it is, and is refused.
   private static func widened(_ value: Any?, for attribute: NSAttributeDescription) -> Any? {
     guard attribute.attributeType == .decimalAttributeType, let number = value as? NSNumber,
-      !(number is NSDecimalNumber), number.doubleValue.magnitude < 1e120
+      !(number is NSDecimalNumber), number.doubleValue.magnitude < 1e120, let decimal = number.exactDecimal
     else { return value }
-    return NSDecimalNumber(decimal: number.decimalValue)
+    return NSDecimalNumber(decimal: decimal)
   }
 
   private func set(

@@ -21,6 +21,8 @@ struct PreparedMapping {
     let expression: CoreDataPredicates.NSExpression
     /// The property of the source object that the expression reads, if it does nothing else.
     let key: String?
+    /// Whether the value is one of the source object, or of an object that it leads to.
+    let isCopied: Bool
 
     /// The property's name, or the path of an element.
     var path: String { mapping.name ?? property.name }
@@ -81,8 +83,10 @@ struct PreparedMapping {
           )
         }
         expression.allowEvaluation()
+        let path: String? = Self.sourcePath(expression)
         return Value(
-          mapping: property, property: found, expression: expression, key: Self.sourceKey(expression))
+          mapping: property, property: found, expression: expression,
+          key: path.flatMap { $0.contains(".") ? nil : $0 }, isCopied: path != nil)
       }
     }
     attributes = try values(mapping.attributeMappings)
@@ -98,10 +102,8 @@ struct PreparedMapping {
     }
   }
 
-  private static func sourceKey(_ expression: CoreDataPredicates.NSExpression) -> String? {
-    guard case .path(.variable(MigrationKey.source), let path) = expression.expressionNode(),
-      !path.contains(".")
-    else { return nil }
+  private static func sourcePath(_ expression: CoreDataPredicates.NSExpression) -> String? {
+    guard case .path(.variable(MigrationKey.source), let path) = expression.expressionNode() else { return nil }
     return path
   }
 

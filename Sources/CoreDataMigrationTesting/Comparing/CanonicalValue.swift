@@ -13,11 +13,24 @@ enum CanonicalValue {
     switch type {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType:
       // A fraction would be lost.
-      number.doubleValue == number.doubleValue.rounded() ? "\(number.int64Value)" : "\(number)"
+      isFloating(number) && number.doubleValue == number.doubleValue.rounded()
+        ? "\(number.int64Value)" : exactText(number)
     case .doubleAttributeType, .floatAttributeType: text(number.doubleValue)
-    case .decimalAttributeType: "\(number.decimalValue)"
+    case .decimalAttributeType: exactText(number)
     default: nil
     }
+  }
+
+  /// All digits of a number: `decimalValue` of Foundation on Linux takes integers through a double.
+  private static func exactText(_ number: NSNumber) -> String {
+    if number is NSDecimalNumber { return "\(number.decimalValue)" }
+    return isFloating(number)
+      ? Decimal(string: "\(number.doubleValue)").map { "\($0)" } ?? text(number.doubleValue)
+      : "\(number.int64Value)"
+  }
+
+  private static func isFloating(_ number: NSNumber) -> Bool {
+    !(number is NSDecimalNumber) && ["d", "f"].contains(String(cString: number.objCType))
   }
 
   private static func text(_ number: Double) -> String { number == 0 ? "0.0" : "\(number)" }
@@ -33,7 +46,7 @@ enum CanonicalValue {
     case let pairs as [AnyHashable: Any]:
       "{" + pairs.map { "\(text($0.key.base)): \(text($0.value))" }.sorted().joined(separator: ", ") + "}"
     case let set as NSSet: "(" + set.allObjects.map { text($0) }.sorted().joined(separator: ", ") + ")"
-    case let number as NSNumber: text(number.doubleValue)
+    case let number as NSNumber: isFloating(number) ? text(number.doubleValue) : exactText(number)
     default: "\(value)"
     }
   }
