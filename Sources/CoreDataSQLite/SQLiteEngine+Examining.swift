@@ -37,6 +37,26 @@ extension SQLiteEngine {
     return problems.all
   }
 
+  package func lostReferences() throws -> [StoreProblem] {
+    try read { database in
+      var problems = StoreProblems()
+      let statements = ExaminationStatements(schema)
+      for entity in layout.entities where schema.tablePosition[entity.index] != nil {
+        for (number, slot) in entity.slots.enumerated() {
+          guard let sql = statements.lostReferences(of: entity, slot: number),
+            let count = try integers(sql, database).first, count > 0
+          else { continue }
+          problems.add(
+            StoreProblem(
+              .dangling, entity: entity.name, property: slot.name, count: Int(count),
+              "\(entity.name).\(slot.name) names an object that does not exist."))
+        }
+      }
+      try checkPairs(statements, database, &problems)
+      return problems.all
+    }
+  }
+
   /// The first column of all rows.
   func integers(_ sql: String, _ database: Database) throws -> [Int64] {
     let statement = try RawStatement(database, sql, url: url)
@@ -318,7 +338,7 @@ extension SQLiteEngine {
 }
 
 extension ColumnKind {
-  fileprivate var wordForMessages: String {
+  var wordForMessages: String {
     switch self {
     case .int16: "an integer of 16 bits"
     case .int32: "an integer of 32 bits"

@@ -35,12 +35,27 @@ package struct StoreTransfer {
       let transfer = StoreTransfer(
         entities: entities.filter { !$0.isAbstract }, source: source, target: target, isReadOnly: isReadOnly,
         note: note)
+      try refuseMisreadValues(
+        of: transfer.entities, in: source,
+        for: (target as? any StoreDescribing)?.metadata[StoreMetadata.Key.type] as? String ?? "")
       if let rowsPerSave, !target.hasOneKeySequence {
         try transfer.copyInParts(of: rowsPerSave)
         return [:]
       }
       return try transfer.copyAtOnce()
     }
+  }
+
+  /// A copy of a value that reads as another would have another value, and look sound.
+  package static func refuseMisreadValues(
+    of entities: [EntityLayout], in source: any StoreOperations, for type: String
+  ) throws {
+    guard let examined = source as? any StoreExamining else { return }
+    let own: Set<Int> = Set(entities.map(\.index))
+    let misread = try examined.misreadValues().filter { own.contains(Int($0.key.entity)) }
+      .min { ($0.key.entity, $0.key.key) < ($1.key.entity, $1.key.key) }
+    guard let (row, values) = misread, let value = values.first else { return }
+    throw error(for: value, of: row, in: source, type: type)
   }
 
   // MARK: One save
@@ -81,11 +96,19 @@ package struct StoreTransfer {
   /// Refuses a value that the target can't keep, by the object's name in the source.
   private func check(_ row: RowRef, _ entity: EntityLayout) throws {
     guard let problem = target.unwritableValues(of: row).first else { return }
-    throw problem.error(
-      in: entity,
-      object: ObjectURI.text(
-        of: row.id, in: source.layout, store: (source as? any StoreDescribing)?.identifier ?? ""),
+    throw Self.error(
+      for: problem, of: row.id, in: source,
       type: (target as? any StoreDescribing)?.metadata[StoreMetadata.Key.type] as? String ?? "")
+  }
+
+  private static func error(
+    for problem: UnwritableValue, of row: RowID, in source: any StoreOperations, type: String
+  ) -> StoreError {
+    problem.error(
+      in: source.layout.entities[Int(row.entity)],
+      object: ObjectURI.text(
+        of: row, in: source.layout, store: (source as? any StoreDescribing)?.identifier ?? ""),
+      type: type)
   }
 
   private func allocate(_ highestKeys: [Int: Int64]) throws {

@@ -7,6 +7,37 @@ import Testing
 
 @Suite("A plan tells the space, the time, and what to beware of")
 struct SurveyTests {
+  @Test("a migration object by object tells of references that lead nowhere, and of values that read as others")
+  func damagedContents() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("store.sqlite")
+    let first: NSManagedObjectModel = World.shared
+    let second = try #require(first.copy() as? NSManagedObjectModel)
+    second.entitiesByName["Kinds"]?.versionHashModifier = "2"
+    try Versions.using(first, .sqlite, url) { context in
+      let item: NSManagedObject = Versions.make(
+        "Item", ["title": "a", "category": Versions.make("Category", ["name": "c"], context)], context)
+      item.setValue(NSSet(object: Versions.make("Tag", [:], context)), forKey: "tags")
+      _ = Versions.make("Kinds", ["i16": 3], context)
+      try context.save()
+    }
+    let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: first, destinationModel: second)
+    func plan() throws -> MigrationPlan { try MigrationPlan(forStoreAt: url, to: second, mapping: mapping) }
+    try change(url, "DELETE FROM ZCATEGORY", "DELETE FROM ZTAG")
+    let warnings: String = try plan().warnings.joined(separator: "\n")
+    for property in ["Item.category", "tags"] {
+      #expect(warnings.contains("1 reference(s) of") && warnings.contains(property), "\(warnings)")
+    }
+    try change(url, "UPDATE ZKINDS SET ZI16 = 70000")
+    let refused: MigrationPlan = try plan()
+    #expect(refused.steps[0].problems.joined().contains("Kinds.i16"), "\(refused)")
+    let before = try Data(contentsOf: url)
+    let error = errorThrown { try refused.run() }
+    #expect(error?.localizedDescription.contains("Kinds.i16") == true, "\(error as Any)")
+    #expect(error?.localizedDescription.contains("Kinds/p1") == true, "\(error as Any)")
+    #expect(try Data(contentsOf: url) == before)
+  }
+
   private func change(_ url: URL, _ statements: String...) throws {
     let queue = try DatabaseQueue(path: url.path)
     defer { try? queue.close() }

@@ -43,6 +43,12 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     adopt(engine)
   }
 
+  final func refuseMisread() throws {
+    try StoreTransfer.refuseMisreadValues(of: engine.layout.entities, in: engine, for: type)
+  }
+
+  final func danglingReferences() throws -> [StoreProblem] { try engine.lostReferences() }
+
   final func unreadableFiles() throws -> [StoreProblem] { try engine.fileProblems() }
 
   private func adopt(_ engine: any StoreEngine) {

@@ -90,6 +90,18 @@ extension NSPersistentStore {
     try withCocoaErrors(url) { try (self as? EngineStore)?.unreadableFiles() ?? [] }
   }
 
+  /// References to objects that are not there, one problem a property; none for a program's own store.
+  package final func lostReferences() throws -> [StoreProblem] {
+    try withCocoaErrors(url) { try (self as? EngineStore)?.danglingReferences() ?? [] }
+  }
+
+  /// Throws an error that names the first value which would be read as another one, and thus not be copied as it
+  /// is: text where a number belongs, a number that is too large for its attribute.
+  package final func refuseMisreadValues() throws {
+    guard let store = self as? EngineStore else { return }
+    try withCocoaErrors(url) { try store.refuseMisread() }
+  }
+
   /// The id of an object by its numbers, see ``NSManagedObjectID/numbers``.
   package final func objectID(entity: Int, key: Int64) -> NSManagedObjectID {
     NSManagedObjectID(runtime: runtime.entities[entity], key: key, store: self)

@@ -130,6 +130,7 @@ public struct MigrationPlan: CustomStringConvertible {
       ? found.first.flatMap { step in
         try contents.map { try MigrationProblems(step, of: store, $0).sentences() }
       } ?? [] : []
+    let lost: [String] = try inPlace == nil ? Self.lostReferences(contents) : []
     url = store.url
     self.migration = migration
     steps = found.enumerated().map { number, step in
@@ -148,10 +149,17 @@ public struct MigrationPlan: CustomStringConvertible {
       } + (survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text))
     warnings =
       steps.isEmpty
-      ? [] : survey.warnings(drift) + Self.sentences(of: steps, givenMapping: migration.mapping)
+      ? [] : survey.warnings(drift) + lost + Self.sentences(of: steps, givenMapping: migration.mapping)
     obstaclesToReturn = survey.obstaclesToReturn
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
     completedSteps = migration.completed(of: found)
+  }
+
+  private static func lostReferences(_ contents: SurveyedContents?) throws -> [String] {
+    try contents?.lostReferences().map { problem in
+      "\(problem.count) reference(s) of \(problem.entity ?? "").\(problem.property ?? "") lead to objects that are not in the "
+        + "store, and will be nil."
+    } ?? []
   }
 
   /// Where the mapping model that was given is used, if it leads part of the way only.

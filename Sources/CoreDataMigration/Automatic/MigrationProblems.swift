@@ -30,7 +30,7 @@ struct MigrationProblems {
       try step.inference.map { try unmet($0.conditions, mappings) }
       ?? narrowedNumbers(mappings) + missingValues(mappings)
     return try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
-      + unreadableFiles()
+      + misreadValues() + unreadableFiles()
   }
 
   private static func sentence(_ problem: MigrationProblem) -> String { "\(problem.text) \(problem.advice)" }
@@ -83,6 +83,8 @@ struct MigrationProblems {
   }
 
   // MARK: Values
+
+  private func misreadValues() throws -> [String] { try contents.misreadValue().map { [$0] } ?? [] }
 
   /// An object is read with all its values, those that the mapping leaves out too.
   private func unreadableFiles() throws -> [String] {

@@ -73,6 +73,25 @@ final class SurveyedContents {
     return (try? count(entity, predicate)).map { $0 > 0 } ?? true
   }
 
+  /// References to objects that are not there: in the copies of their objects they are nil.
+  /// Of SQLite stores only: others are not read for it.
+  func lostReferences() throws -> [StoreProblem] {
+    store.type == NSSQLiteStoreType ? try side().store.lostReferences() : []
+  }
+
+  /// Why a value can't be copied because it reads as another one; nil if there is none. Only SQLite stores may have
+  /// such values.
+  func misreadValue() throws -> String? {
+    guard store.type == NSSQLiteStoreType else { return nil }
+    let store: NSPersistentStore = try side().store
+    do {
+      try store.refuseMisreadValues()
+      return nil
+    } catch {
+      return MigrationFailure.text(of: error)
+    }
+  }
+
   /// Files of values that are missing, or can't be read.
   func fileProblems() throws -> [StoreProblem] { try side().store.fileProblems() }
 }

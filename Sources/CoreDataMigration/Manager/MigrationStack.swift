@@ -38,6 +38,7 @@ final class MigrationStack {
       source = try MigrationSide(
         sourcePlace, manager.sourceModel,
         options: [NSReadOnlyPersistentStoreOption: true, CreatesStoreIfMissingOption: false])
+      try source.store.refuseMisreadValues()
     } catch {
       throw MigrationFailure.sourceStore(subject.store, MigrationFailure.text(of: error))
     }

@@ -41,14 +41,48 @@ package struct ExaminationStatements: Sendable {
     return text(select)
   }
 
-  /// Keys and entity numbers of rows whose value in a column is not stored as its kind is; nil for a column
-  /// that takes anything.
+  /// A row for a table in which a value of one of the columns is not stored as its kind is; nil for columns that
+  /// take anything.
+  package func hasStrangeValues(in columns: [AttributeColumn], of table: TableSchema) -> String? {
+    let conditions: [SQLExpression] = columns.compactMap {
+      AppleBookkeeping.isStrange(.column(nil, $0.name), $0)
+    }
+    if conditions.isEmpty { return nil }
+    var select = SelectStatement(columns: [.integer(1)], source: .table(table.name, alias: nil))
+    select.condition = .any(conditions)
+    select.limit = .integer(1)
+    return text(select)
+  }
+
+  /// Keys, entity numbers and values of rows whose value in a column is not stored as its kind is; nil for a
+  /// column that takes anything.
   package func strangeValues(in column: AttributeColumn, of table: TableSchema) -> String? {
     guard let condition = AppleBookkeeping.isStrange(.column(nil, column.name), column) else { return nil }
     var select = SelectStatement(
-      columns: [.column(nil, table.key), table.entityNumber(nil)], source: .table(table.name, alias: nil))
+      columns: [.column(nil, table.key), table.entityNumber(nil), .column(nil, column.name)],
+      source: .table(table.name, alias: nil))
     select.condition = condition
     return text(select)
+  }
+
+  /// How many objects name one that is not there, in a to-one relationship of an entity's own; nil for another
+  /// property.
+  static func lostReferences(of entity: EntityLayout, slot number: Int, _ schema: StoreSchema) -> SelectStatement? {
+    let slot: PropertySlot = entity.slots[number]
+    guard slot.declaringEntity == entity.index, slot.isToOne, let destination = slot.destination,
+      let table = try? schema.table(of: entity.index), let key = schema.column(of: entity.index, slot: number),
+      let target = try? schema.table(of: destination)
+    else { return nil }
+    var found = SelectStatement(columns: [.integer(1)], source: .table(target.name, alias: "target"))
+    found.condition = .binary(.equal, .column("target", target.key), .tableColumn(table.name, key))
+    var select = SelectStatement(columns: [.countRows], source: .table(table.name, alias: nil))
+    select.condition = .all([.isNotNull(.column(nil, key)), .exists(found, isNegated: true)])
+    return select
+  }
+
+  /// How many objects name one that is not there, in a to-one relationship of an entity's own.
+  package func lostReferences(of entity: EntityLayout, slot: Int) -> String? {
+    Self.lostReferences(of: entity, slot: slot, schema).map(text)
   }
 
   /// Pairs of which an object is missing: the keys of the owner and of the target.

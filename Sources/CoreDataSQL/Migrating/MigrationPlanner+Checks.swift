@@ -66,18 +66,10 @@ extension MigrationPlanner {
   /// References of the old tables that lead nowhere: they stay so.
   func surveys() -> [MigrationCheck] {
     old.layout.entities.flatMap { entity -> [MigrationCheck] in
-      guard let table = try? old.table(of: entity.index) else { return [] }
-      return entity.slots.enumerated().compactMap { number, slot in
-        guard slot.declaringEntity == entity.index, slot.isToOne, let destination = slot.destination,
-          let key = old.column(of: entity.index, slot: number),
-          let target = try? old.table(of: destination)
-        else { return nil }
-        var found = SelectStatement(columns: [.integer(1)], source: .table(target.name, alias: "target"))
-        found.condition = .binary(.equal, .column("target", target.key), .tableColumn(table.name, key))
-        var select = SelectStatement(columns: [.countRows], source: .table(table.name, alias: nil))
-        select.condition = .all([.isNotNull(.column(nil, key)), .exists(found, isNegated: true)])
-        return MigrationCheck(
-          subject: .lostReferences(entity: entity.name, property: slot.name), select: select)
+      entity.slots.enumerated().compactMap { number, slot in
+        ExaminationStatements.lostReferences(of: entity, slot: number, old).map { select in
+          MigrationCheck(subject: .lostReferences(entity: entity.name, property: slot.name), select: select)
+        }
       }
     }
   }

@@ -2,12 +2,14 @@ import CoreDataModel
 import Foundation
 
 /// A value of a row that a kind of store can't keep: rows of a SQLite file may hold bytes that are no text,
-/// or no number.
+/// no number, or a number that is too large.
 package struct UnwritableValue: Equatable {
   /// Of the row's entity.
   package var slot: Int
   /// Why, as a part of a sentence.
   package var reason: String
+
+  package init(slot: Int, reason: String) { (self.slot, self.reason) = (slot, reason) }
 
   /// The error for a value of an object. `object` is its URI.
   func error(in entity: EntityLayout, object: String, type: String) -> StoreError {

@@ -117,6 +117,12 @@ package protocol StoreExamining {
   /// Files of values that are missing, or that this process can't read. Cost: reads the attributes that may
   /// have such files, and looks at each file.
   func fileProblems() throws -> [StoreProblem]
+  /// Values that read as others than the file has: text where a number belongs, a number that is too large for
+  /// its attribute. By row. Cost: reads the attributes of all rows, once for each table if there are none.
+  func misreadValues() throws -> [RowID: [UnwritableValue]]
+  /// References to objects that are not there, one problem a property. Cost: a search for the target of each
+  /// reference.
+  func lostReferences() throws -> [StoreProblem]
   /// The keys of an entity's own rows as far as they can be read from a damaged file, in ascending order.
   func readableKeys(of entity: EntityLayout) throws -> [Int64]
   /// Rows of the store's tables that belong to no entity, or have keys that no object has, as far as they can
@@ -190,6 +196,8 @@ extension StoreExamining {
   package func missingProperties() throws -> [MissingProperty] { [] }
   package func ownProblems() throws -> [StoreProblem] { [] }
   package func fileProblems() throws -> [StoreProblem] { [] }
+  package func misreadValues() throws -> [RowID: [UnwritableValue]] { [:] }
+  package func lostReferences() throws -> [StoreProblem] { [] }
 }
 
 extension StoreExamining where Self: StoreOperations {

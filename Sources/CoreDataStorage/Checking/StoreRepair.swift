@@ -29,6 +29,8 @@ package final class StoreRepair {
   private let writable: WritableValues
   private var outcome = Outcome()
   private var changes = StoreProblems()
+  /// Values that read as others than the file has.
+  private var misread: [RowID: [UnwritableValue]] = [:]
   private var directory = ObjectDirectory([])
   /// To-one relationships that are to be set, by the object's id without its entity: root and key.
   private var completions: [RowID: [(word: Int, target: RowID)]] = [:]
@@ -67,7 +69,7 @@ package final class StoreRepair {
         throw error
       }
     }
-    noteMissingFiles()
+    noteWhatIsMissing()
     try note(0)
     try staged.publish()
     outcome.changes = changes.all
@@ -78,6 +80,8 @@ package final class StoreRepair {
     outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
     outcome.unreachable = try source.unreachableRows()
     outcome.damaged = try source.damagedTables()
+    // In a damaged file they may be impossible to find, and what is read is all there is.
+    misread = (try? source.misreadValues()) ?? [:]
     let missing: [MissingProperty] = try source.missingProperties()
     let withoutMembers: Set<[String]> = Set(
       missing.filter { $0.part == .members }.map { [$0.entity, $0.property] })
@@ -132,13 +136,17 @@ package final class StoreRepair {
     }
   }
 
-  /// Values whose files can't be read were read as nil. A file that is too damaged to be examined is reported
+  /// Values whose files can't be read were read as nil, and pairs with one object are none. A file that is too damaged to be examined is reported
   /// as such.
-  private func noteMissingFiles() {
-    for problem in (try? source.ownProblems()) ?? []
-    where [.missingFile, .unreadableFile].contains(problem.kind) {
+  private func noteWhatIsMissing() {
+    for problem in (try? source.ownProblems()) ?? [] {
       var change: StoreProblem = problem
-      change.message += " The value became nil."
+      switch problem.kind {
+      case .missingFile, .unreadableFile: change.message += " The value became nil."
+      // Pairs: members are read without those of which one object is missing.
+      case .dangling: change.message += " They were left out."
+      default: continue
+      }
       changes.add(change)
     }
   }
@@ -303,7 +311,11 @@ package final class StoreRepair {
           note(.dangling, entity, slot, row.id, "named an object that is not there, and became nil.")
         }
       }
-      for value in writable.problems(of: row) { mend(value, of: row, entity, slab, copy) }
+      let strange: [UnwritableValue] = misread[row.id] ?? []
+      for value in strange { mend(value, of: row, entity, slab, copy) }
+      for value in writable.problems(of: row) where !strange.contains(where: { $0.slot == value.slot }) {
+        mend(value, of: row, entity, slab, copy)
+      }
       for (word, target) in completions[RowID(entity: entity.rootIndex, key: row.key)] ?? [] {
         slab.set(copy, word: word, toTarget: target)
       }
