@@ -19,8 +19,8 @@ extension SQLiteEngine {
     }
   }
 
-  /// A column of which a value of another type reads as another value. Text and data read as their bytes, and each
-  /// integer but 0 as the Boolean true.
+  /// A column of which a value of another type reads as another value. Text and data read as their bytes, and
+  /// each integer but 0 as the Boolean true.
   private struct MisreadColumn {
     let entity: EntityLayout
     let slot: Int
@@ -59,7 +59,8 @@ extension SQLiteEngine {
       found[RowID(entity: owner, key: rows.integer(0)), default: []].append(
         UnwritableValue(
           slot: slot,
-          reason: "the file has \(shown(rows)), which is none of its type (\(place.column.kind.wordForMessages))"))
+          reason:
+            "the file has \(shown(rows)), which is none of its type (\(place.column.kind.wordForMessages))"))
     }
   }
 

@@ -152,8 +152,8 @@ package struct StoreExchange {
     unlink(state.path)
   }
 
-  /// Creates an empty file, if there is none, with permissions for others no wider than the source's. Throws for a file
-  /// that can't be replaced.
+  /// Creates an empty file, if there is none, with permissions for others no wider than the source's. Throws
+  /// for a file that can't be replaced.
   private func createEmptyFile(like source: StoreFileState) throws -> Bool {
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }

@@ -104,7 +104,8 @@ extension StoreError {
       return ErrorMessage(
         "\(property) of \(object) can't be written to a store of type \(type)\(file): \(reason).",
         advice:
-          "Set another value, or have clarus check --repair make a copy without it, which names what it changes.")
+          "Set another value, or have clarus check --repair make a copy without it, which names what it changes."
+      )
     case .unsupportedModel(let entity, let property, let reason):
       let store: String = url.map { " The store is \($0.path)." } ?? ""
       return ErrorMessage(

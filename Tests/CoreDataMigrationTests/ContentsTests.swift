@@ -145,7 +145,8 @@ struct ContentsTests {
 
   @Test(
     "numbers with more digits than a double has are copied with all of them",
-    arguments: [NSAttributeType.integer64AttributeType, .decimalAttributeType], [StoreKind.sqlite, .xml, .binary])
+    arguments: [NSAttributeType.integer64AttributeType, .decimalAttributeType],
+    [StoreKind.sqlite, .xml, .binary])
   func exact(_ from: NSAttributeType, _ kind: StoreKind) throws {
     let digits: [String] =
       from == .decimalAttributeType

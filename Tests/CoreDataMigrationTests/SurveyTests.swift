@@ -7,7 +7,8 @@ import Testing
 
 @Suite("A plan tells the space, the time, and what to beware of")
 struct SurveyTests {
-  @Test("a migration object by object tells of references that lead nowhere, and of values that read as others")
+  @Test(
+    "a migration object by object tells of references that lead nowhere, and of values that read as others")
   func damagedContents() throws {
     let folder = try TemporaryFolder()
     let url: URL = folder.file("store.sqlite")

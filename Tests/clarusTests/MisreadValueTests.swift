@@ -26,7 +26,9 @@ import Testing
       }
     }
     #expect(store.names == ["Rich.sqlite"])
-    let repair = try CommandLineRun(["check", store.path, "--repair", store.file("New.sqlite").path, "--json"])
+    let repair = try CommandLineRun([
+      "check", store.path, "--repair", store.file("New.sqlite").path, "--json",
+    ])
     #expect(repair.status == 1)
     let report = try #require(try repair.json() as? [String: Any], "\(repair.output)\(repair.errors)")
     #expect(report["complete"] as? Bool == false)
@@ -49,7 +51,9 @@ import Testing
     try makeDatabase(store.url, ["INSERT INTO Z_8TAGS VALUES (1, 99)"])
     let repair = try CommandLineRun(["check", store.path, "--repair", store.file("New.sqlite").path])
     #expect(repair.status == 1)
-    #expect(repair.output.contains("has pairs of which one object does not exist. They were left out."), "\(repair.output)")
+    #expect(
+      repair.output.contains("has pairs of which one object does not exist. They were left out."),
+      "\(repair.output)")
   }
 
   @Test(arguments: ["bin", "xml", "sqlite"])
@@ -77,7 +81,9 @@ import Testing
   @Test func `an import that matches changes how a text is composed`() throws {
     let store = try RichStore()
     defer { store.remove() }
-    for (text, change) in [("caf\u{E9}", "updated"), ("cafe\u{301}", "updated"), ("cafe\u{301}", "unchanged")] {
+    for (text, change) in [
+      ("caf\u{E9}", "updated"), ("cafe\u{301}", "updated"), ("cafe\u{301}", "unchanged"),
+    ] {
       let file: URL = store.file("new.json")
       try Data(#"[{"$id": "Everything/p1", "string": "\#(text)"}]"#.utf8).write(to: file)
       let run = try CommandLineRun([

@@ -299,8 +299,8 @@ extension RowSlab {
 }
 
 extension NSNumber {
-  /// The number with all its digits: `decimalValue` of Foundation on Linux takes integers through a double, which
-  /// has 53 bits for them.
+  /// The number with all its digits: `decimalValue` of Foundation on Linux takes integers through a double,
+  /// which has 53 bits for them.
   package var exactDecimal: Decimal? {
     if self is NSDecimalNumber { return decimalValue }
     switch UInt8(bitPattern: objCType.pointee) {

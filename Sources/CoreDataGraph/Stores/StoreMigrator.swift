@@ -95,8 +95,8 @@ extension NSPersistentStore {
     try withCocoaErrors(url) { try (self as? EngineStore)?.danglingReferences() ?? [] }
   }
 
-  /// Throws an error that names the first value which would be read as another one, and thus not be copied as it
-  /// is: text where a number belongs, a number that is too large for its attribute.
+  /// Throws an error that names the first value which would be read as another one, and thus not be copied as
+  /// it is: text where a number belongs, a number that is too large for its attribute.
   package final func refuseMisreadValues() throws {
     guard let store = self as? EngineStore else { return }
     try withCocoaErrors(url) { try store.refuseMisread() }

@@ -4,7 +4,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Finds values that new uniqueness constraints forbid, in what a step that copies object by object will make.
+/// Finds values that new uniqueness constraints forbid, in what a step that copies object by object will
+/// make.
 ///
 /// Of each constraint that an entity of the destination has and its former entities do not:
 ///

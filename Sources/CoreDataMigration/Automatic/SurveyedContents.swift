@@ -79,8 +79,8 @@ final class SurveyedContents {
     store.type == NSSQLiteStoreType ? try side().store.lostReferences() : []
   }
 
-  /// Why a value can't be copied because it reads as another one; nil if there is none. Only SQLite stores may have
-  /// such values.
+  /// Why a value can't be copied because it reads as another one; nil if there is none. Only SQLite stores
+  /// may have such values.
   func misreadValue() throws -> String? {
     guard store.type == NSSQLiteStoreType else { return nil }
     let store: NSPersistentStore = try side().store

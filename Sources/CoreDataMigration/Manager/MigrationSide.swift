@@ -56,7 +56,8 @@ final class MigrationSide {
       NSPersistentStoreStagedMigrationManagerOptionKey,
     ] { all[key] = nil }
     keepsAllDigits = ExactDecimals.isRequested(all[ClarusExactDecimalsKey])
-    // A source may have more digits than a save keeps: those of an XML store, or of rows written with the option.
+    // A source may have more digits than a save keeps: those of an XML store, or of rows written with the
+    // option.
     all[ClarusExactDecimalsKey] = true
     store = try coordinator.addPersistentStore(
       ofType: place.type, configurationName: nil, at: place.url, options: all)

@@ -119,8 +119,8 @@ extension MigrationStack {
     value == nil && !attribute.isOptional && attribute.defaultValue != nil
   }
 
-  /// The digits that a save keeps of a decimal, if an expression computed it: the new store keeps all digits, since
-  /// those that the source has must not be lost (Decisions/0037).
+  /// The digits that a save keeps of a decimal, if an expression computed it: the new store keeps all digits,
+  /// since those that the source has must not be lost (Decisions/0037).
   private func rounded(_ value: Any?, of property: PreparedMapping.Value, _ attribute: NSAttributeDescription)
     -> Any?
   {

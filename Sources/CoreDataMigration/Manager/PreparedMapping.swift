@@ -103,7 +103,9 @@ struct PreparedMapping {
   }
 
   private static func sourcePath(_ expression: CoreDataPredicates.NSExpression) -> String? {
-    guard case .path(.variable(MigrationKey.source), let path) = expression.expressionNode() else { return nil }
+    guard case .path(.variable(MigrationKey.source), let path) = expression.expressionNode() else {
+      return nil
+    }
     return path
   }
 

@@ -5,8 +5,8 @@ import Foundation
 /// A property list from untrusted bytes, as Foundation's values.
 ///
 /// Foundation's own reader recurses as deep as its input nests, so a few hundred kilobytes can overflow the
-/// stack, and a set in a binary list ends the process. Binary lists go through ``BinaryPlistReader``, which limits depth; XML lists, which only very old
-/// stores hold, are measured first.
+/// stack, and a set in a binary list ends the process. Binary lists go through ``BinaryPlistReader``, which
+/// limits depth; XML lists, which only very old stores hold, are measured first.
 package enum PropertyListValues {
   /// What is wrong with the bytes.
   package struct Failure: Error, CustomStringConvertible {

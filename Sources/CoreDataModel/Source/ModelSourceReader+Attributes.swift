@@ -139,7 +139,8 @@ extension ModelSourceReader {
     }
   }
 
-  /// Whether the whole text is a number: digits with a sign, a point and an exponent as far as they are wanted.
+  /// Whether the whole text is a number: digits with a sign, a point and an exponent as far as they are
+  /// wanted.
   private static func isNumber(_ text: String) -> Bool {
     var rest: Substring = text[...]
     func dropDigits() -> Int {

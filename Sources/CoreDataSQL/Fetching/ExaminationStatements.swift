@@ -41,8 +41,8 @@ package struct ExaminationStatements: Sendable {
     return text(select)
   }
 
-  /// A row for a table in which a value of one of the columns is not stored as its kind is; nil for columns that
-  /// take anything.
+  /// A row for a table in which a value of one of the columns is not stored as its kind is; nil for columns
+  /// that take anything.
   package func hasStrangeValues(in columns: [AttributeColumn], of table: TableSchema) -> String? {
     let conditions: [SQLExpression] = columns.compactMap {
       AppleBookkeeping.isStrange(.column(nil, $0.name), $0)
@@ -65,12 +65,15 @@ package struct ExaminationStatements: Sendable {
     return text(select)
   }
 
-  /// How many objects name one that is not there, in a to-one relationship of an entity's own; nil for another
-  /// property.
-  static func lostReferences(of entity: EntityLayout, slot number: Int, _ schema: StoreSchema) -> SelectStatement? {
+  /// How many objects name one that is not there, in a to-one relationship of an entity's own; nil for
+  /// another property.
+  static func lostReferences(of entity: EntityLayout, slot number: Int, _ schema: StoreSchema)
+    -> SelectStatement?
+  {
     let slot: PropertySlot = entity.slots[number]
     guard slot.declaringEntity == entity.index, slot.isToOne, let destination = slot.destination,
-      let table = try? schema.table(of: entity.index), let key = schema.column(of: entity.index, slot: number),
+      let table = try? schema.table(of: entity.index),
+      let key = schema.column(of: entity.index, slot: number),
       let target = try? schema.table(of: destination)
     else { return nil }
     var found = SelectStatement(columns: [.integer(1)], source: .table(target.name, alias: "target"))

@@ -347,14 +347,16 @@ struct BinaryStoreReader {
     }
   }
 
-  /// The text of an archived URL without a base, as it stands: Foundation has no URL for some, as the empty one.
+  /// The text of an archived URL without a base, as it stands: Foundation has no URL for some, as the empty
+  /// one.
   private mutating func absoluteURL(_ number: Int) throws -> Entry? {
     guard case .dictionary(let keys, let values)? = try archive.object(number),
       try className(keys, values) == "NSURL", fields[Field.relative.rawValue] >= 0,
       case .uid(let text) = try archive.list.entry(at: fields[Field.relative.rawValue])
     else { return nil }
     if fields[Field.base.rawValue] >= 0 {
-      guard case .uid(let base) = try archive.list.entry(at: fields[Field.base.rawValue]), try isNull(base) else {
+      guard case .uid(let base) = try archive.list.entry(at: fields[Field.base.rawValue]), try isNull(base)
+      else {
         return nil
       }
     }

@@ -117,8 +117,9 @@ package protocol StoreExamining {
   /// Files of values that are missing, or that this process can't read. Cost: reads the attributes that may
   /// have such files, and looks at each file.
   func fileProblems() throws -> [StoreProblem]
-  /// Values that read as others than the file has: text where a number belongs, a number that is too large for
-  /// its attribute. By row. Cost: reads the attributes of all rows, once for each table if there are none.
+  /// Values that read as others than the file has: text where a number belongs, a number that is too large
+  /// for its attribute. By row. Cost: reads the attributes of all rows, once for each table if there are
+  /// none.
   func misreadValues() throws -> [RowID: [UnwritableValue]]
   /// References to objects that are not there, one problem a property. Cost: a search for the target of each
   /// reference.

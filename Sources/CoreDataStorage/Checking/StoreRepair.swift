@@ -136,8 +136,8 @@ package final class StoreRepair {
     }
   }
 
-  /// Values whose files can't be read were read as nil, and pairs with one object are none. A file that is too damaged to be examined is reported
-  /// as such.
+  /// Values whose files can't be read were read as nil, and pairs with one object are none. A file that is
+  /// too damaged to be examined is reported as such.
   private func noteWhatIsMissing() {
     for problem in (try? source.ownProblems()) ?? [] {
       var change: StoreProblem = problem
