@@ -88,7 +88,9 @@ enum Connections {
 
   static func busyTimeout(_ options: SQLiteOptions) -> Double {
     let pragma: String? = options.pragmas.first { $0.key.lowercased() == "busy_timeout" }?.value
-    return pragma.flatMap(Double.init).map { $0 / 1000 } ?? options.busyTimeoutInSeconds
+    let seconds: Double = pragma.flatMap(Double.init).map { $0 / 1000 } ?? options.busyTimeoutInSeconds
+    // SQLite counts the milliseconds with 32 bits: some 24 days.
+    return seconds.isNaN ? 0 : min(max(0, seconds), Double(CInt.max / 1000))
   }
 
   /// Pragmas that also make sense for connections that only read.

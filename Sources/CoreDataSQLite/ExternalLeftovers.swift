@@ -29,7 +29,7 @@ enum ExternalLeftovers {
       sqlite3_busy_timeout(database.sqliteConnection, longestWaitInMilliseconds)
       defer {
         sqlite3_busy_timeout(
-          database.sqliteConnection, CInt(clamping: Int(Connections.busyTimeout(options) * 1000)))
+          database.sqliteConnection, CInt(Connections.busyTimeout(options) * 1000))
       }
       try database.inTransaction(.immediate) {
         // Lists the notes again: while this connection holds the lock no save is in progress.

@@ -19,8 +19,9 @@ struct InMemoryQuery {
     try checkPredicate()
     let terms: [Term] = try plan.order.map(term)
     // Without an order the first rows that match are enough.
-    let wanted: Int? = plan.limit > 0 && terms.isEmpty ? plan.offset + plan.limit : nil
-    var rows: [RowRef] = try filter(candidates(), atMost: wanted)
+    let (wanted, isEndless) = max(0, plan.offset).addingReportingOverflow(plan.limit)
+    let isEnough: Bool = plan.limit > 0 && terms.isEmpty && !isEndless
+    var rows: [RowRef] = try filter(candidates(), atMost: isEnough ? wanted : nil)
     if !terms.isEmpty { rows = try sort(rows, by: terms) }
     if plan.offset > 0 { rows.removeFirst(min(plan.offset, rows.count)) }
     if plan.limit > 0, rows.count > plan.limit { rows.removeLast(rows.count - plan.limit) }

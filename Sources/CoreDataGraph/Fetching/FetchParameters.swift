@@ -38,9 +38,10 @@ final class FetchParameters {
     entityName = entity?.name == nil ? request.entityName : nil
     predicate = request.predicate
     sortDescriptors = request.sortDescriptors ?? []
-    limit = request.fetchLimit
-    offset = request.fetchOffset
-    batchSize = request.fetchBatchSize
+    // Negative numbers mean what 0 means.
+    limit = max(0, request.fetchLimit)
+    offset = max(0, request.fetchOffset)
+    batchSize = max(0, request.fetchBatchSize)
     resultType = request.resultType
     includesSubentities = request.includesSubentities
     includesPropertyValues = request.includesPropertyValues

@@ -114,7 +114,7 @@ private struct WalkPlace<Object: NSManagedObject> {
     try withCocoaErrors {
       let list: PagedObjects = try self.list ?? begin()
       self.list = list
-      let range: Range<Int> = next..<min(list.ids.count, next + batchSize)
+      let range: Range<Int> = next..<next + min(list.ids.count - next, batchSize)
       next = range.upperBound
       return try context.typed(try list.loadedObjects(range))
     }

@@ -115,7 +115,9 @@ final class ResolvedFetch {
 
   /// How many objects of a store are enough; nil for all of them.
   var sufficientCount: Int? {
-    isInFinalOrder && request.limit > 0 ? request.offset + request.limit : nil
+    guard isInFinalOrder, request.limit > 0 else { return nil }
+    let (count, isEndless) = request.offset.addingReportingOverflow(request.limit)
+    return isEndless ? nil : count
   }
 
   func plan(for store: NSPersistentStore) throws -> FetchPlan {

@@ -185,6 +185,56 @@ struct FetchedObjectsTests {
     }
   }
 
+  private static let numbers: [Int] = [.min, -1, 0, 1, 3, .max]
+
+  /// Negative numbers are 0. Each kind of result, with order and condition in the store and in memory.
+  @Test(arguments: StoreKind.every, numbers)
+  func `limits, offsets and batch sizes may be any numbers`(kind: StoreKind, limit: Int) throws {
+    let stack: Stack = try filled(kind, 6)
+    try stack.run { context in
+      let isCode = NSPredicate { item, _ in ((item as? Item)?.count ?? 0) >= 0 }
+      let pairs: [(Int, Int)] = Self.numbers.flatMap { offset in Self.numbers.map { (offset, $0) } }
+      for (offset, batch) in pairs {
+        for (predicate, isSorted) in [(nil, true), (isCode, true), (nil, false), (isCode, false)] {
+          func prepare<T>(_ request: NSFetchRequest<T>) -> NSFetchRequest<T> {
+            request.predicate = predicate
+            if !isSorted { request.sortDescriptors = nil }
+            (request.fetchLimit, request.fetchOffset, request.fetchBatchSize) = (limit, offset, batch)
+            return request
+          }
+          let rest: Int = 6 - min(6, max(0, offset))
+          let count: Int = limit > 0 ? min(rest, limit) : rest
+          let request: NSFetchRequest<Item> = prepare(self.request(context))
+          let found: [Item] = try context.fetch(request)
+          #expect(found.count == count)
+          #expect(try context.results(of: request).map(\.title).count == count)
+          #expect(try context.count(for: request) == count)
+          if batch != 0 { continue }
+          let ids = prepare(NSFetchRequest<NSManagedObjectID>(entityName: "Item"))
+          ids.resultType = .managedObjectIDResultType
+          #expect(try context.fetch(ids).count == count)
+          let dictionaries = prepare(NSFetchRequest<NSDictionary>(entityName: "Item"))
+          dictionaries.resultType = .dictionaryResultType
+          dictionaries.propertiesToFetch = ["title"]
+          #expect(try context.fetch(dictionaries).count == count)
+          dictionaries.propertiesToGroupBy = ["title"]
+          #expect(try context.fetch(dictionaries).count == count)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: numbers)
+  func `a walk takes any size of batches`(size: Int) async throws {
+    let stack: Stack = try filled(.sqlite, 6)
+    let request: NSFetchRequest<Item> = stack.context.performAndWait { self.request(stack.context) }
+    var titles: [String] = []
+    for try await title in stack.context.walk(request, batchSize: size, transform: { $0.title ?? "" }) {
+      titles.append(title)
+    }
+    #expect(titles.count == 6)
+  }
+
   /// Each type of results ignores what belongs to others.
   @Test(arguments: StoreKind.computing, [false, true])
   func `computed columns are for dictionaries, and change no other result`(kind: StoreKind, isUnsaved: Bool)

@@ -22,6 +22,22 @@ struct OpeningOptionTests {
     try #require(try url.resourceValues(forKeys: [.fileSizeKey]).fileSize)
   }
 
+  @Test(arguments: [-1, .nan, .infinity, -.infinity, 1e300, 0])
+  func `a waiting time may be any number`(seconds: Double) throws {
+    let folder = try TemporaryFolder()
+    for (place, options) in [
+      [NSPersistentStoreTimeoutOption: seconds],
+      [NSSQLitePragmasOption: ["busy_timeout": "\(seconds)"]],
+    ].enumerated() as EnumeratedSequence<[[String: Any]]> {
+      let url: URL = folder.file("\(place).sqlite")
+      let context = try Self.open(NSSQLiteStoreType, url, options)
+      try context.performAndWait {
+        _ = context.item("a")
+        try context.save()
+      }
+    }
+  }
+
   @Test(arguments: ["WAL", "DELETE"])
   func `compacting gives back the space of deleted rows`(mode: String) throws {
     let folder = try TemporaryFolder()
