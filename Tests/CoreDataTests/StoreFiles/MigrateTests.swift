@@ -355,7 +355,7 @@ struct MigrateTests {
       }
     }
     let before: [String: Date] = try times()
-    #expect(before.count == 4 && Set(before.values).count == 2)
+    #expect(before.count == 4 && Set(before.values).count >= 2)
     let (url, type, options) = Self.target(to, stack.folder)
     try stack.coordinator.migratePersistentStore(stack.store, to: url, options: options, withType: type)
     #expect(try times() == before)
