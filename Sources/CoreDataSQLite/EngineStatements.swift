@@ -7,9 +7,10 @@ struct EngineStatements: Sendable {
   /// By entity index: the statements that read rows of the family by their keys; nil for entities that are
   /// not in the store.
   let rows: [RowsByKey?]
-  /// By entity index: the statements that run beside the row's own when an object is deleted, for those
-  /// needed so far.
-  private let deletions: Guarded<[Int: DeletionText]> = Guarded([:])
+  /// How rows of an entity are deleted, for the selections needed so far.
+  private let deletions: Guarded<[Deletion: DeletionText]> = Guarded([:])
+  /// By entity index: how the tagged columns of a row are read that a save is about to change.
+  private let beginnings: Guarded<[Int: [String: String]]> = Guarded([:])
   /// By the table's position.
   let locks: [RowLocks]
   /// How rows are written, by kind of write: a later save of the same slots makes no text again.
@@ -25,7 +26,11 @@ struct EngineStatements: Sendable {
   enum RowWrite: Hashable, Sendable {
     case insert(entity: Int)
     case update(entity: Int, SlotSet)
-    case delete(entity: Int)
+  }
+
+  private struct Deletion: Hashable {
+    let entity: Int
+    let keys: KeySelection
   }
 
   /// More sets of changed slots than a program has. The limit keeps sets that depend on data from piling up.
@@ -94,14 +99,15 @@ struct EngineStatements: Sendable {
     }
   }
 
+  /// How rows of an entity are deleted.
   struct DeletionText: Sendable {
-    /// Each has the deleted key as its only parameter.
-    var cleanups: [String] = []
-    /// Reads the tagged columns, whose files are removed with the row; nil if there are none.
-    var tagged: String?
-    var taggedCount: Int = 0
-    /// By the name of a tagged column: reads this column alone, whose file an update may replace.
-    var beginnings: [String: String] = [:]
+    /// (keys, version)
+    let rows: String
+    /// (keys): what removes the members of to-many relationships that are not in the members' own rows.
+    let cleanups: [String]
+    /// (keys): reads the tagged columns, whose files are removed with the rows; nil if there are none.
+    let tagged: String?
+    let taggedCount: Int
   }
 
   init(schema: StoreSchema, unguardedTrees trees: [String], triggers: Set<String>) {
@@ -135,7 +141,6 @@ struct EngineStatements: Sendable {
         switch write {
         case .insert(let entity): try compiler.insert(entities[entity])
         case .update(let entity, let slots): try compiler.update(entities[entity], changed: slots)
-        case .delete(let entity): try compiler.delete(entities[entity])
         }
       let binder = try RowBinder(statement, compiler.schema.encoding)
       if known.count >= Self.mostBinders { known.removeAll() }
@@ -160,42 +165,56 @@ struct EngineStatements: Sendable {
     }
   }
 
-  /// What runs beside the deletion of an entity's rows, and beside updates of its tagged columns. All empty
-  /// for an entity that is not in the store.
-  func deletion(of entity: Int, _ compiler: SaveCompiler) -> DeletionText {
-    deletions.withLock { known in
-      if let text = known[entity] { return text }
-      let text: DeletionText = makeDeletion(of: entity, compiler)
-      known[entity] = text
+  /// How rows of an entity are deleted.
+  func deletion(of entity: Int, _ keys: KeySelection, _ compiler: SaveCompiler) throws -> DeletionText {
+    let deletion = Deletion(entity: entity, keys: keys)
+    return try deletions.withLock { known in
+      if let text = known[deletion] { return text }
+      let text: DeletionText = try makeDeletion(deletion, compiler)
+      known[deletion] = text
       return text
     }
   }
 
-  /// The entities for which ``deletion(of:_:)`` was needed.
+  /// The number of texts that ``deletion(of:_:_:)`` has made.
   var deletionCount: Int { deletions.withLock { $0.count } }
 
-  private func makeDeletion(of entity: Int, _ compiler: SaveCompiler) -> DeletionText {
+  private func makeDeletion(_ deletion: Deletion, _ compiler: SaveCompiler) throws -> DeletionText {
     let schema: StoreSchema = compiler.schema
-    var result = DeletionText()
-    guard let position = schema.tablePosition[entity] else { return result }
-    var tagged: [String] = []
-    for slot in schema.layout.entities[entity].slots.indices {
-      switch schema.storage(of: entity, slot: slot) {
-      case .attribute(let column): if column.isTagged { tagged.append(column.name) }
-      // A relationship to an entity that is not in the store has no members to remove.
-      case .toMany: result.cleanups += (try? toMany(of: entity, slot: slot, compiler).clear) ?? []
-      case .none, .toOne: break
+    let layout: EntityLayout = schema.layout.entities[deletion.entity]
+    let tagged: [String] = Self.taggedColumns(of: layout, schema)
+    return DeletionText(
+      rows: try compiler.delete(layout, deletion.keys),
+      cleanups: layout.slots.indices.flatMap { compiler.clear(of: layout, slot: $0, deletion.keys) },
+      tagged: tagged.isEmpty
+        ? nil
+        : RowStatements(try schema.table(of: layout.index)).beginnings(
+          of: tagged, length: ExternalData.longestReferenceInBytes, deletion.keys),
+      taggedCount: tagged.count)
+  }
+
+  /// (key): reads one tagged column, whose file an update may replace, by the column's name.
+  func beginnings(of entity: Int, _ compiler: SaveCompiler) throws -> [String: String] {
+    try beginnings.withLock { known in
+      if let texts = known[entity] { return texts }
+      let schema: StoreSchema = compiler.schema
+      let statements = RowStatements(try schema.table(of: entity))
+      var texts: [String: String] = [:]
+      for column in Self.taggedColumns(of: schema.layout.entities[entity], schema) {
+        texts[column] = statements.beginnings(of: [column], length: ExternalData.longestReferenceInBytes)
       }
+      known[entity] = texts
+      return texts
     }
-    if tagged.isEmpty { return result }
-    let statements = RowStatements(schema.tables[position])
-    func beginnings(_ columns: [String]) -> String {
-      statements.beginnings(of: columns, length: ExternalData.longestReferenceInBytes)
+  }
+
+  private static func taggedColumns(of layout: EntityLayout, _ schema: StoreSchema) -> [String] {
+    layout.slots.indices.compactMap { slot in
+      guard case .attribute(let column) = schema.storage(of: layout.index, slot: slot), column.isTagged else {
+        return nil
+      }
+      return column.name
     }
-    result.tagged = beginnings(tagged)
-    result.taggedCount = tagged.count
-    for column in tagged { result.beginnings[column] = beginnings([column]) }
-    return result
   }
 
   private static func unguardedDerived(_ schema: StoreSchema, _ triggers: Set<String>) -> [String] {

@@ -451,6 +451,17 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   package func save(_ plan: consuming SavePlan) throws -> SaveOutcome {
     var plan: SavePlan = plan
+    let keys: NewKeys
+    do {
+      keys = try execute(&plan, deletesTogether: true)
+    } catch is SaveExecution.RowsMissing {
+      keys = try execute(&plan, deletesTogether: false)
+    }
+    return SaveOutcome(written: plan, keys: keys)
+  }
+
+  /// Executes a plan in one transaction. A plan that has thrown `SaveExecution.RowsMissing` is as it was.
+  private func execute(_ plan: inout SavePlan, deletesTogether: Bool) throws -> NewKeys {
     let files = ExternalDataChanges(external: external)
     var isComplete = false
     do {
@@ -459,10 +470,13 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         metadata = lock.withLock {
           metadataState.isChanged ? (metadataState.current, metadataState.changes) : nil
         }
+        var execution = SaveExecution(
+          engine: self, database: database, files: files, deletesTogether: deletesTogether)
+        if !plan.isEmpty { try execution.runDeletes(plan) }
         let keys: NewKeys = try KeyAllocation(engine: self, database: database).keys(for: plan)
         if !plan.isEmpty {
           plan.assignKeys(keys, of: layout)
-          try SaveExecution(engine: self, database: database, files: files).run(plan)
+          try execution.runWrites(plan)
         }
         if let metadata {
           contents.accept(metadata.value.uuid)
@@ -474,7 +488,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       }
       if let metadata { lock.withLock { metadataState.noteWritten(metadata.count) } }
       files.finish()
-      return SaveOutcome(written: plan, keys: keys)
+      return keys
     } catch {
       // The log may have all of a transaction whose commit has failed, and recovering the file then commits
       // it: the next opening knows which files are needed.

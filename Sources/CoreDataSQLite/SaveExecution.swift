@@ -15,22 +15,35 @@ struct SaveExecution {
   let engine: SQLiteEngine
   let database: Database
   let files: ExternalDataChanges
+  /// Whether rows of one entity and version are deleted by one statement. How many it has not found is known
+  /// then, and not which ones: a save in which some are missing is executed again, row by row.
+  let deletesTogether: Bool
+  private var conflicts: [(id: RowID, expected: Int32)] = []
   private var compiler: SaveCompiler { engine.saveCompiler }
 
-  init(engine: SQLiteEngine, database: Database, files: ExternalDataChanges) {
+  /// Some of the rows that were to be deleted together are gone, or have another version.
+  struct RowsMissing: Error {}
+
+  init(engine: SQLiteEngine, database: Database, files: ExternalDataChanges, deletesTogether: Bool) {
     self.engine = engine
     self.database = database
     self.files = files
+    self.deletesTogether = deletesTogether
   }
 
-  func run(_ plan: SavePlan) throws {
+  /// The part of a save that its new rows have no part in; they need no keys yet.
+  ///
+  /// Throws `RowsMissing` if rows that were to be deleted together are not as they were read.
+  mutating func runDeletes(_ plan: borrowing SavePlan) throws {
     try checkTrees(plan)
     try checkDerived()
-    var conflicts: [(id: RowID, expected: Int32)] = []
-    try check(plan.checks, &conflicts)
-    try find(plan.targets, &conflicts)
-    try delete(plan.deletes, &conflicts)
-    try update(plan.updates, &conflicts)
+    try check(plan.checks)
+    try find(plan.targets)
+    try delete(plan.deletes)
+  }
+
+  mutating func runWrites(_ plan: borrowing SavePlan) throws {
+    try update(plan.updates)
     if !conflicts.isEmpty { throw StoreError.conflicts(try describe(conflicts)) }
     for (layout, rows) in plan.inserts {
       try insert(rows, of: layout)
@@ -59,7 +72,7 @@ struct SaveExecution {
     }
   }
 
-  private func check(_ checks: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+  private mutating func check(_ checks: [RowDelete]) throws {
     var last: (entity: Int32, select: RawStatement)?
     for check in checks {
       if last?.entity != check.id.entity {
@@ -74,7 +87,7 @@ struct SaveExecution {
     }
   }
 
-  private func find(_ targets: [RowID], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+  private mutating func find(_ targets: [RowID]) throws {
     var last: (entity: Int32, select: RawStatement)?
     for target in targets {
       if last?.entity != target.entity {
@@ -90,7 +103,7 @@ struct SaveExecution {
 
   /// An R-tree index is a table of its own. Apple's files keep it up to date by triggers; if these are
   /// missing, writing would silently make location fetches wrong.
-  private func checkTrees(_ plan: SavePlan) throws {
+  private func checkTrees(_ plan: borrowing SavePlan) throws {
     var touched: Set<Int> = []
     for (layout, rows) in plan.inserts where !rows.isEmpty { touched.insert(layout.index) }
     for update in plan.updates { touched.insert(update.row.entity) }
@@ -118,56 +131,74 @@ struct SaveExecution {
 
   // MARK: Deletes
 
-  /// How the rows of one entity are deleted.
-  private struct DeleteWork {
-    let text: EngineStatements.DeletionText
-    let statement: RawStatement
-    let cleanups: [RawStatement]
+  /// Rows of one entity and version.
+  private struct DeletionGroup: Hashable {
+    let entity: Int
+    let version: Int32
   }
 
-  private func deleteWork(of entity: Int) throws -> DeleteWork {
-    let text: EngineStatements.DeletionText = engine.texts.deletion(of: entity, compiler)
-    let binder: RowBinder = try engine.texts.binder(.delete(entity: entity), compiler)
-    return DeleteWork(
-      text: text, statement: try RawStatement(database, binder.sql, url: engine.url),
-      cleanups: try text.cleanups.map { try RawStatement(database, $0, url: engine.url) })
-  }
-
-  private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
-    var works: [Int: DeleteWork] = [:]
-    var last: (entity: Int, work: DeleteWork)?
+  /// Deletes the rows, those of a group by as few statements as their keys take.
+  private mutating func delete(_ deletes: [RowDelete]) throws {
+    if deletes.isEmpty { return }
+    var groups: [(group: DeletionGroup, keys: [Int64])] = []
+    var places: [DeletionGroup: Int] = [:]
+    var last: (group: DeletionGroup, place: Int)?
     for delete in deletes {
-      let entity = Int(delete.id.entity)
-      if last?.entity != entity {
-        let work: DeleteWork = try works[entity] ?? deleteWork(of: entity)
-        works[entity] = work
-        last = (entity, work)
+      let group = DeletionGroup(entity: Int(delete.id.entity), version: delete.expectedVersion)
+      if last?.group != group {
+        let place: Int = places[group] ?? groups.count
+        if place == groups.count { groups.append((group, [])) }
+        places[group] = place
+        last = (group, place)
       }
-      guard let work = last?.work else { continue }
-      if work.text.tagged != nil { try noteTagged(work.text, key: delete.id.key) }
-      try work.statement.bind(1, delete.id.key)
-      try work.statement.bind(2, Int64(delete.expectedVersion))
-      if try runLocked(work.statement, delete.id, version: delete.expectedVersion) == 0 {
-        conflicts.append((id: delete.id, expected: delete.expectedVersion))
-        continue
-      }
-      for cleanup in work.cleanups {
-        try cleanup.bind(1, delete.id.key)
-        try cleanup.run()
-      }
+      if let last { groups[last.place].keys.append(delete.id.key) }
     }
-    if LogSink.level > 0, !deletes.isEmpty {
-      LogSink.log(LogEntry(.statement, "DELETE", rows: deletes.count))
+    for (group, keys) in groups {
+      // Rows written by hand may have no version, which reads as 0; each is looked at.
+      let parts: [KeySelection.Part] =
+        deletesTogether && group.version != 0
+        ? KeySelection.parts(of: keys) : KeySelection.singles(of: keys[...])
+      for part in parts { try delete(part, group) }
     }
+    if LogSink.level > 0 { LogSink.log(LogEntry(.statement, "DELETE", rows: deletes.count)) }
   }
 
-  private func noteTagged(_ text: EngineStatements.DeletionText, key: Int64) throws {
-    guard let sql = text.tagged else { return }
-    let select = try RawStatement(database, sql, url: engine.url)
+  private mutating func delete(_ part: KeySelection.Part, _ group: DeletionGroup) throws {
+    let text: EngineStatements.DeletionText = try engine.texts.deletion(
+      of: group.entity, part.selection, compiler)
+    let values: ArraySlice<Int64> = part.values
+    if let tagged = text.tagged { try noteFiles(tagged, text.taggedCount, values) }
+    let statement: RawStatement = try bound(text.rows, values)
+    try statement.bind(values.count + 1, Int64(group.version))
+    let count: Int
+    if part.selection == .one {
+      let id = RowID(entity: group.entity, key: part.keys[part.keys.startIndex])
+      count = try runLocked(statement, id, version: group.version)
+      if count == 0 { return conflicts.append((id: id, expected: group.version)) }
+    } else {
+      count = try statement.run()
+    }
+    if count != part.keys.count { throw RowsMissing() }
+    for cleanup in text.cleanups { try bound(cleanup, values).run() }
+  }
+
+  /// A statement whose first parameters are keys.
+  private func bound(_ sql: String, _ values: ArraySlice<Int64>) throws -> RawStatement {
+    let statement = try RawStatement(database, sql, url: engine.url)
+    var parameter: Int = 1
+    for value in values {
+      try statement.bind(parameter, value)
+      parameter += 1
+    }
+    return statement
+  }
+
+  /// Notes the files of rows that are to be deleted.
+  private func noteFiles(_ sql: String, _ count: Int, _ values: ArraySlice<Int64>) throws {
+    let select: RawStatement = try bound(sql, values)
     defer { select.reset() }
-    try select.bind(1, key)
-    if try select.step() {
-      for column in 0..<text.taggedCount { files.willReplace(select.data(column)) }
+    while try select.step() {
+      for column in 0..<count { files.willReplace(select.data(column)) }
     }
   }
 
@@ -181,7 +212,7 @@ struct SaveExecution {
     let beginnings: [String]
   }
 
-  private func update(_ updates: [RowUpdate], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+  private mutating func update(_ updates: [RowUpdate]) throws {
     var works: [EngineStatements.RowWrite: UpdateWork] = [:]
     var last: (write: EngineStatements.RowWrite, work: UpdateWork)?
     var postponed: [RowUpdate] = []
@@ -192,13 +223,13 @@ struct SaveExecution {
           let binder: RowBinder = try engine.texts.binder(write, compiler)
           works[write] = UpdateWork(
             binder: binder, statement: try RawStatement(database, binder.sql, url: engine.url),
-            beginnings: beginnings(update.changed, of: update.row.entity))
+            beginnings: try beginnings(update.changed, of: update.row.entity))
           if LogSink.level > 0 { LogSink.log(LogEntry(.statement, binder.sql)) }
         }
         last = works[write].map { (write, $0) }
       }
       guard let work = last?.work else { continue }
-      for sql in work.beginnings { try noteReplacedFile(sql, key: update.row.key) }
+      for sql in work.beginnings { try noteFiles(sql, 1, [update.row.key]) }
       do {
         if try run(update, work.binder, work.statement) == 0 {
           conflicts.append((id: update.row.id, expected: update.expectedVersion))
@@ -245,21 +276,14 @@ struct SaveExecution {
   }
 
   /// The statements that read the tagged columns among some slots.
-  private func beginnings(_ slots: SlotSet, of entity: Int) -> [String] {
+  private func beginnings(_ slots: SlotSet, of entity: Int) throws -> [String] {
     let columns: [String] = slots.members.compactMap { slot in
       guard case .attribute(let column) = engine.schema.storage(of: entity, slot: slot) else { return nil }
       return column.isTagged ? column.name : nil
     }
     if columns.isEmpty { return [] }
-    let text: EngineStatements.DeletionText = engine.texts.deletion(of: entity, compiler)
-    return columns.compactMap { text.beginnings[$0] }
-  }
-
-  private func noteReplacedFile(_ sql: String, key: Int64) throws {
-    let select = try RawStatement(database, sql, url: engine.url)
-    defer { select.reset() }
-    try select.bind(1, key)
-    if try select.step() { files.willReplace(select.data(0)) }
+    let texts: [String: String] = try engine.texts.beginnings(of: entity, compiler)
+    return columns.compactMap { texts[$0] }
   }
 
   /// Sets the changed columns that take part in a uniqueness constraint to NULL, which collides with nothing.

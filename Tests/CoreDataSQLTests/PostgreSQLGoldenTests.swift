@@ -168,11 +168,11 @@ import Testing
       }
       func toMany(_ entity: String, _ name: String) throws -> [String] {
         let layout: EntityLayout = TestModel.entity(entity)
-        let statements: ToManyStatements = try compiler.toMany(
-          of: layout, slot: try #require(layout.slotByName[name]))
+        let slot: Int = try #require(layout.slotByName[name])
+        let statements: ToManyStatements = try compiler.toMany(of: layout, slot: slot)
         return ["\(entity).\(name)"]
           + (statements.add + statements.remove + [statements.place, statements.lastKey].compactMap(\.self)
-          + statements.clear).map { "  " + $0 }
+          + compiler.clear(of: layout, slot: slot)).map { "  " + $0 }
       }
       let (chapter, novel) = (TestModel.entity("Chapter"), TestModel.entity("Novel"))
       let rows = RowStatements(try Self.schema.table(of: chapter.index), dialect: Self.rules.dialect)
@@ -181,7 +181,7 @@ import Testing
         compiler.insert(TestModel.entity("Person")).sql,
         compiler.update(chapter, changed: slots(chapter, "title")).sql,
         compiler.update(chapter, changed: slots(chapter, "book")).sql,
-        compiler.update(chapter, changed: SlotSet()).sql, compiler.delete(novel).sql,
+        compiler.update(chapter, changed: SlotSet()).sql, compiler.delete(novel),
         rows.find, rows.check, rows.clear(["title"]), rows.rows(["title"], count: 2),
         rows.other(with: ["title"]), ReadableBookkeeping.commit(Self.rules.dialect),
       ] + toMany("Book", "chapters") + toMany("Person", "tags") + toMany("Tag", "people")

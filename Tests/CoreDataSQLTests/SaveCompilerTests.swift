@@ -44,8 +44,36 @@ import Testing
   }
 
   @Test func `a delete asks for the version`() throws {
+    let novel: EntityLayout = TestModel.entity("Novel")
+    #expect(try compiler.delete(novel) == "DELETE FROM ZBOOK WHERE Z_PK = ? AND Z_OPT = ?")
+    #expect(try compiler.delete(novel, .list(3)) == "DELETE FROM ZBOOK WHERE Z_PK IN (?, ?, ?) AND Z_OPT = ?")
     #expect(
-      try compiler.delete(TestModel.entity("Novel")).sql == "DELETE FROM ZBOOK WHERE Z_PK = ? AND Z_OPT = ?")
+      try compiler.delete(novel, .range) == "DELETE FROM ZBOOK WHERE Z_PK BETWEEN ? AND ? AND Z_OPT = ?")
+  }
+
+  /// Keys, and the selections that they take.
+  private static let selections: [(keys: [Int64], selections: [KeySelection])] = [
+    ([], []), ([7], [.one]), (Array(1...15), Array(repeating: .one, count: 15)), (Array(1...16), [.range]),
+    ((1...16).reversed(), [.range]), (Array(1...5000), [.range]),
+    (
+      Array(stride(from: 1, to: 2 * 1150, by: 2)),
+      [.list(1000), .list(128), .list(16)] + Array(repeating: .one, count: 6)
+    ),
+    (Array(1...20) + [25] + Array(100...130), [.range, .range, .one]),
+    ((1...20).map { $0 * 10 } + Array(1001...1020), [.range, .list(16), .one, .one, .one, .one]),
+  ]
+
+  @Test(arguments: selections)
+  func `keys are selected by ranges, lists of few sizes, and one by one`(
+    keys: [Int64], selections: [KeySelection]
+  ) {
+    let parts: [KeySelection.Part] = KeySelection.parts(of: keys)
+    #expect(parts.map(\.selection) == selections)
+    #expect(parts.flatMap(\.keys).sorted() == keys.sorted())
+    for part in parts where part.selection == .range {
+      #expect(Array(part.values) == [part.keys.min(), part.keys.max()])
+      #expect(Array(part.keys) == Array(part.values.first!...part.values.last!))
+    }
   }
 
   @Test func `each kind of to-many has its statements`() throws {
@@ -65,8 +93,7 @@ import Testing
           add: ["INSERT OR IGNORE INTO Z_4TAGS(Z_4PEOPLE, Z_5TAGS) VALUES(?1, ?2)"],
           remove: ["DELETE FROM Z_4TAGS WHERE Z_4PEOPLE = ?1 AND Z_5TAGS = ?2"],
           place: "UPDATE Z_4TAGS SET Z_FOK_5TAGS = ?1 WHERE Z_4PEOPLE = ?2 AND Z_5TAGS = ?3",
-          lastKey: "SELECT MAX(Z_FOK_5TAGS) FROM Z_4TAGS WHERE Z_4PEOPLE = ?1",
-          clear: ["DELETE FROM Z_4TAGS WHERE Z_4PEOPLE = ?1"]))
+          lastKey: "SELECT MAX(Z_FOK_5TAGS) FROM Z_4TAGS WHERE Z_4PEOPLE = ?1"))
     #expect(
       try statements("Person", "friends").add == [
         "INSERT OR IGNORE INTO Z_4FRIENDS(Z_4FRIENDS, REFLEXIVE) VALUES(?1, ?2)",
@@ -76,8 +103,25 @@ import Testing
       try statements("Person", "favorites")
         == ToManyStatements(
           add: ["UPDATE ZTAG SET Z4FAVORITES = ?1 WHERE Z_PK = ?2"],
-          remove: ["UPDATE ZTAG SET Z4FAVORITES = NULL WHERE Z4FAVORITES = ?1 AND Z_PK = ?2"],
-          clear: ["UPDATE ZTAG SET Z4FAVORITES = NULL WHERE Z4FAVORITES = ?1"]))
+          remove: ["UPDATE ZTAG SET Z4FAVORITES = NULL WHERE Z4FAVORITES = ?1 AND Z_PK = ?2"]))
+  }
+
+  @Test func `members of deleted owners are removed where a table or a hidden column holds them`() throws {
+    func clear(_ entity: String, _ name: String, _ owners: KeySelection) throws -> [String] {
+      let layout: EntityLayout = TestModel.entity(entity)
+      return compiler.clear(of: layout, slot: try #require(layout.slotByName[name]), owners)
+    }
+    #expect(try clear("Person", "books", .one) == [])
+    #expect(try clear("Book", "chapters", .one) == [])
+    #expect(try clear("Person", "tags", .one) == ["DELETE FROM Z_4TAGS WHERE Z_4PEOPLE = ?"])
+    #expect(try clear("Person", "tags", .range) == ["DELETE FROM Z_4TAGS WHERE Z_4PEOPLE BETWEEN ? AND ?"])
+    #expect(
+      try clear("Person", "friends", .list(2)) == [
+        "DELETE FROM Z_4FRIENDS WHERE Z_4FRIENDS IN (?, ?)",
+        "DELETE FROM Z_4FRIENDS WHERE REFLEXIVE IN (?, ?)",
+      ])
+    #expect(
+      try clear("Person", "favorites", .one) == ["UPDATE ZTAG SET Z4FAVORITES = NULL WHERE Z4FAVORITES = ?"])
   }
 }
 

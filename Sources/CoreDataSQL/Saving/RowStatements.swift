@@ -36,11 +36,11 @@ package struct RowStatements: Sendable {
       .update(UpdateStatement(table.name, set: columns.map { .init($0, .null) }, where: condition)))
   }
 
-  /// (key): the first bytes of values.
-  package func beginnings(of columns: [String], length: Int64) -> String {
+  /// (keys): the first bytes of values.
+  package func beginnings(of columns: [String], length: Int64, _ keys: KeySelection = .one) -> String {
     select(
       columns.map { .builtin("substr", [.column(nil, $0), .integer(1), .integer(length)]) },
-      where: table.has(key: .parameter(1)))
+      where: keys.condition(table.key))
   }
 
   /// (keys): key, entity number, version and columns of rows.

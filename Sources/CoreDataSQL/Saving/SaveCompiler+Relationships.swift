@@ -12,8 +12,6 @@ package struct ToManyStatements: Sendable, Hashable {
   package var place: String?
   /// (owner key): the highest order key among the members. nil for an unordered relationship.
   package var lastKey: String?
-  /// (owner key): removes all members; executed when an owner is deleted.
-  package var clear: [String] = []
 }
 
 extension SaveCompiler {
@@ -31,6 +29,32 @@ extension SaveCompiler {
     case .foreignKey(let members): return foreignKey(members, try schema.table(of: destination))
     case .joinTable(let members): return joinTable(members)
     }
+  }
+
+  /// (owner keys): the statements that remove all members of a to-many slot, run when owners are deleted.
+  /// None if the members' own rows hold the relationship, or if their entity is not in the store.
+  package func clear(of entity: EntityLayout, slot: Int, _ owners: KeySelection = .one) -> [String] {
+    guard case .toMany(let storage) = schema.storage(of: entity.index, slot: slot) else { return [] }
+    switch storage {
+    case .foreignKey(let members):
+      guard members.isHidden, let destination = entity.slots[slot].destination,
+        schema.tablePosition[destination] != nil
+      else { return [] }
+      return [
+        text(
+          .update(
+            UpdateStatement(members.table, set: Self.untied(members), where: owners.condition(members.key))))
+      ]
+    case .joinTable(let members):
+      return ([members.owner] + (members.isReflexive ? [members.member] : [])).map { column in
+        text(.delete(DeleteStatement(from: members.table, where: owners.condition(column))))
+      }
+    }
+  }
+
+  /// A member without owner.
+  private static func untied(_ members: ForeignKeyMembers) -> [UpdateStatement.Assignment] {
+    [.init(members.key, .null)] + (members.order.map { [.init($0, .null)] } ?? [])
   }
 
   // Numbered parameters can be used in two places and keep the documented order.
@@ -51,9 +75,7 @@ extension SaveCompiler {
     guard members.isHidden else { return result }
     let noOrder: [UpdateStatement.Assignment] = members.order.map { [.init($0, .null)] } ?? []
     result.add = [update([.init(members.key, .numbered(1))] + noOrder, where: table.has(key: .numbered(2)))]
-    let untied: [UpdateStatement.Assignment] = [.init(members.key, .null)] + noOrder
-    result.remove = [update(untied, where: isOwner(1), table.has(key: .numbered(2)))]
-    result.clear = [update(untied, where: isOwner(1))]
+    result.remove = [update(Self.untied(members), where: isOwner(1), table.has(key: .numbered(2)))]
     return result
   }
 
@@ -76,11 +98,9 @@ extension SaveCompiler {
     }
     result.add = [add(1, 2)]
     result.remove = [delete(isOwner(1), isMember(2))]
-    result.clear = [delete(isOwner(1))]
     if members.isReflexive {
       result.add.append(add(2, 1))
       result.remove.append(delete(isOwner(2), isMember(1)))
-      result.clear.append(delete(isMember(1)))
     }
     if let order = members.order {
       result.place = text(

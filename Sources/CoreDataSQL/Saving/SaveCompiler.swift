@@ -7,6 +7,9 @@ import CoreDataStorage
 ///     DELETE FROM person WHERE _id = $1 AND _version = $2
 ///
 /// If an update or delete changes no row there is a conflict: the row was deleted or has another version.
+/// Rows of one version are deleted together (`KeySelection`):
+///
+///     DELETE FROM person WHERE _id BETWEEN $1 AND $2 AND _version = $3
 package struct SaveCompiler: Sendable {
   package let schema: StoreSchema
 
@@ -76,12 +79,14 @@ package struct SaveCompiler: Sendable {
     return statement(.update(UpdateStatement(table.name, set: assignments, where: condition)), parameters)
   }
 
-  package func delete(_ entity: EntityLayout) throws -> WriteStatement {
+  /// (keys, version): deletes the rows that have the version.
+  package func delete(_ entity: EntityLayout, _ keys: KeySelection = .one) throws -> String {
     let table: TableSchema = try schema.table(of: entity.index)
     let condition: SQLExpression = .all([
-      table.has(key: .parameter(1)), .binary(.equal, .column(nil, table.version), .parameter(2)),
+      keys.condition(table.key),
+      .binary(.equal, .column(nil, table.version), .parameter(keys.parameterCount + 1)),
     ])
-    return statement(.delete(DeleteStatement(from: table.name, where: condition)), [.key, .expectedVersion])
+    return text(.delete(DeleteStatement(from: table.name, where: condition)))
   }
 
   private func statement(_ tree: RowTree, _ parameters: [RowParameter]) -> WriteStatement {
