@@ -57,95 +57,8 @@ extension NSManagedObjectContext {
     if !failures.isEmpty { unreadDeletions.append(UnreadDeletion(object: object, slots: [])) }
   }
 
-  private func markDeleted(_ object: NSManagedObject, isCascaded: Bool = false) {
+  final func markDeleted(_ object: NSManagedObject, isCascaded: Bool = false) {
     beginEvent(if: work.recordDeletion(of: object, isCascaded: isCascaded))
-  }
-
-  /// Propagates deletions along relationships: nullify clears the other side, cascade deletes it, deny is
-  /// checked at save, no action does nothing. Cycles end because each object is propagated once.
-  final func propagateDeletes() {
-    while work.hasPendingPropagation {
-      for object in work.removePendingPropagation()
-      where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
-        propagate(object)
-      }
-    }
-  }
-
-  final func propagate(_ object: NSManagedObject) {
-    // An undo after the save finds no members in the store any more.
-    // What can't be read is reported where it is needed.
-    if undoManager?.isUndoRegistrationEnabled == true {
-      _ = collectingReadFailures { object.loadToManys() }
-    }
-    work.recordPropagation(of: object)
-    propagate(object, slots: object.runtime.relationshipSlots)
-  }
-
-  /// Applies delete rules, and notes for the next save those that could not be applied. Returns why.
-  @discardableResult
-  final func propagate(_ object: NSManagedObject, slots: [Int]) -> [ReadFailure] {
-    var failures: [ReadFailure] = collectingReadFailures { object.fireFault() }.failures
-    var failed: [Int] = failures.isEmpty ? [] : slots
-    if failed.isEmpty {
-      for slot in slots {
-        object.state?.toMany(slot)?.noteDeletion()
-        let found: [ReadFailure] = collectingReadFailures { propagate(object, slot) }.failures
-        if !found.isEmpty { failed.append(slot) }
-        failures += found
-      }
-    }
-    if !failures.isEmpty { unreadDeletions.append(UnreadDeletion(object: object, slots: failed)) }
-    return failures
-  }
-
-  private func propagate(_ object: NSManagedObject, _ slot: Int) {
-    let described: PropertySlot = object.runtime.layout.slots[slot]
-    guard let relationship = described.relationship else { return }
-    switch relationship.deleteRule {
-    case .noActionDeleteRule, .denyDeleteRule: return
-    case .nullifyDeleteRule:
-      for target in nullified(object, slot) { separate(object, slot, target) }
-    case .cascadeDeleteRule:
-      let targets: [NSManagedObject] = targets(of: object, slot).filter { !$0.hasLeft(object, slot) }
-      for target in targets where !target.flags.contains(.deleted) {
-        // Loaded like an object that the program deletes, and for the same reason.
-        target.fireFault()
-        guard target.flags.isDisjoint(with: [.inaccessible, .fault]) else { continue }
-        target.prepareForDeletion()
-        markDeleted(target, isCascaded: true)
-      }
-      for target in targets { separate(object, slot, target) }
-    @unknown default: return
-    }
-  }
-
-  private func targets(of object: NSManagedObject, _ slot: Int) -> [NSManagedObject] {
-    object.runtime.layout.slots[slot].isToMany
-      ? object.members(slot).objects : object.toOneTarget(slot).map { [$0] } ?? []
-  }
-
-  /// The objects whose side changes when an object is deleted: members that keep its key. If the store keeps
-  /// pairs, or a key that is no property of the members, it deletes these with the object's row.
-  private func nullified(_ object: NSManagedObject, _ slot: Int) -> [NSManagedObject] {
-    let described: PropertySlot = object.runtime.layout.slots[slot]
-    guard described.isToMany, let relationship = described.relationship,
-      relationship.inverseRelationship?.isToMany != false
-    else { return targets(of: object, slot) }
-    return object.knownMembers(slot)
-  }
-
-  /// Clears both sides of a relationship of a deleted object. The deleted object's own to-one values stay
-  /// readable.
-  private func separate(_ object: NSManagedObject, _ slot: Int, _ target: NSManagedObject) {
-    let described: PropertySlot = object.runtime.layout.slots[slot]
-    // One that can't be read keeps what it has: the save throws the reason.
-    if described.inverseSlot != nil {
-      target.fireFault()
-      if target.flags.contains(.fault) { return }
-    }
-    if described.isToMany { object.removeMember(slot, target) }
-    if let inverse = described.inverseSlot { target.unlinkReferrer(inverse, object) }
   }
 
   /// A relationship without inverse, or one that a delete rule leaves alone, may refer to an object that the
@@ -240,11 +153,14 @@ extension NSManagedObjectContext {
       retained.removeObjects(outside: identityMap)
     }
     let insertions: Set<NSManagedObject> = Set(spaced: insertedNow)
-    work.recordAnnouncement(of: insertions)
+    let deletions: Set<NSManagedObject> = Set(spaced: deletedNow)
+    let areToBeDeleted: Bool = work.isSaving && deletedNow.allSatisfy(\.isToBeDeleted)
+    work.recordAnnouncement(
+      UnitOfWork.Announcement(inserted: insertions, deleted: areToBeDeleted ? deletions : []))
     var info: [AnyHashable: Any] = [:]
     if !insertedNow.isEmpty { info[NSInsertedObjectsKey] = insertions }
     if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = Set(spaced: updatedNow) }
-    if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = Set(spaced: deletedNow) }
+    if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = deletions }
     if !refreshedNow.isEmpty { info[NSRefreshedObjectsKey] = Set(refreshedNow) }
     if !invalidatedNow.isEmpty { info[NSInvalidatedObjectsKey] = Set(invalidatedNow) }
     return info

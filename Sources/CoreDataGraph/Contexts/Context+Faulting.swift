@@ -234,7 +234,8 @@ extension NSManagedObjectContext {
   final func storedMemberIDs(of object: NSManagedObject, slot: Int, in store: NSPersistentStore) throws
     -> [RowID]
   {
-    try tally.counting {
+    if let known = membersOfDeleted?.members(of: object, slot: slot, in: store) { return known }
+    return try tally.counting {
       try store.pinnedOperations(for: StoreCaller(self)).members(
         of: object.runtime.layout, slot: slot,
         owners: [RowID(entity: object.runtime.index, key: object.key)]

@@ -58,6 +58,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var faultCounts = FaultCounts()
   /// Where failures of reads go that can't throw; nil: they stop the program.
   final var readFailures: ReadFailures?
+  /// A collector without failures that is not in use.
+  @exclusivity(unchecked) final var spareReadFailures: ReadFailures?
+  /// What was read at once for the delete rules of many objects, while they are applied.
+  @exclusivity(unchecked) final var membersOfDeleted: MembersOfDeleted?
   /// What programs' stores change in this context while they execute its save.
   final var changesDuringSave: ChangesDuringSave?
   /// Deletions whose rules could not be applied.

@@ -39,9 +39,13 @@ extension NSManagedObjectContext {
     result: Result, failures: [ReadFailure]
   ) {
     let outer: ReadFailures? = readFailures
-    let own = ReadFailures()
-    readFailures = own
-    defer { readFailures = outer }
+    // One without failures is used again: deletions of many objects need one for each.
+    let own: ReadFailures = spareReadFailures ?? ReadFailures()
+    (readFailures, spareReadFailures) = (own, nil)
+    defer {
+      readFailures = outer
+      if own.all.isEmpty { spareReadFailures = own }
+    }
     return (try body(), own.all)
   }
 

@@ -47,29 +47,44 @@ extension NSManagedObjectContext {
       try loadFaults(targets)
       return targets
     }
+    try loadMembers(slot, of: objects, entity, withRows: true)
+    return ObjectList(objects.flatMap { $0.members(slot).objects }).objects
+  }
+
+  /// Loads the members of one relationship of all objects, as far as they are not loaded; with their rows, or
+  /// as faults.
+  final func loadMembers(
+    _ slot: Int, of objects: [NSManagedObject], _ entity: EntityRuntime, withRows: Bool
+  ) throws {
     let waiting: [NSManagedObject] = objects.filter {
       $0.store != nil && $0.toManyState(slot).members == nil
     }
     if let parent {
       try prefetchMembers(slot, of: waiting, from: parent)
     } else {
-      for (store, group) in Self.byStore(waiting) { try prefetchMembers(slot, of: group, entity, store) }
+      for (store, group) in Self.byStore(waiting) {
+        try prefetchMembers(slot, of: group, entity, store, withRows: withRows)
+      }
     }
-    let members: [NSManagedObject] = ObjectList(objects.flatMap { $0.members(slot).objects }).objects
-    try loadFaults(members)
-    return members
+    guard withRows else { return }
+    var faults: [NSManagedObject] = []
+    for object in objects {
+      for member in object.members(slot) where member.isWithoutRow { faults.append(member) }
+    }
+    try loadFaults(faults)
   }
 
-  private static func byStore(_ objects: [NSManagedObject]) -> [(NSPersistentStore, [NSManagedObject])] {
+  static func byStore(_ objects: [NSManagedObject]) -> [(NSPersistentStore, [NSManagedObject])] {
     Dictionary(grouping: objects.filter { $0.store != nil }, by: { $0.store?.ordinal ?? 0 })
       .sorted { $0.key < $1.key }.compactMap { _, group in group[0].store.map { ($0, group) } }
   }
 
   private final func prefetchMembers(
-    _ slot: Int, of owners: [NSManagedObject], _ entity: EntityRuntime, _ store: NSPersistentStore
+    _ slot: Int, of owners: [NSManagedObject], _ entity: EntityRuntime, _ store: NSPersistentStore,
+    withRows: Bool
   ) throws {
     let operations: any StoreOperations = try store.pinnedOperations(for: StoreCaller(self))
-    if let inverse = Self.plainInverse(of: slot, entity), operations.fetchesRows {
+    if withRows, let inverse = Self.plainInverse(of: slot, entity), operations.fetchesRows {
       for start in stride(from: 0, to: owners.count, by: RelationshipBatch.size) {
         let part = owners[start..<min(owners.count, start + RelationshipBatch.size)]
         try loadMembers(slot, of: Array(part), entity, inverse, operations, store)
@@ -130,8 +145,9 @@ extension NSManagedObjectContext {
 
   /// Gives objects without a row theirs, all at once.
   final func loadFaults(_ objects: [NSManagedObject]) throws {
-    let faults: [NSManagedObject] = objects.filter { $0.isFault && !$0.hasSource && $0.store != nil }
-    if faults.isEmpty { return }
+    let waiting: [NSManagedObject] = objects.filter(\.isWithoutRow)
+    if waiting.isEmpty { return }
+    let faults: [NSManagedObject] = ObjectList(waiting).objects
     if let parent { return try loadFaults(faults, from: parent) }
     for (store, all) in Self.byStore(faults) {
       // Those whose rows another context has, such as one below, take no statement.
@@ -145,6 +161,13 @@ extension NSManagedObjectContext {
         for object in self.objects(for: rows, store: store) { object.faultBatch = nil }
       }
     }
+  }
+}
+
+extension NSManagedObject {
+  /// Whether the values are in the store only.
+  fileprivate final var isWithoutRow: Bool {
+    flags.contains(.fault) && rowBase == nil && state?.base == nil && store != nil
   }
 }
 

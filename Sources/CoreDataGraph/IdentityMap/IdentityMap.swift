@@ -207,6 +207,11 @@ final class IdentityMap: @unchecked Sendable {
     withTable(store: ordinal, root: root) { IdentityMap.find(key, in: $0) }
   }
 
+  /// Whether there are objects of a hierarchy.
+  func hasObjects(store ordinal: Int, root: Int) -> Bool {
+    withTable(store: ordinal, root: root) { $0.count > 0 }
+  }
+
   /// Whether there is an object of this key. May be called on any thread, and retains nothing.
   func hasObject(store ordinal: Int, root: Int, key: Int64) -> Bool {
     withTable(store: ordinal, root: root) { $0.find(key) != nil }

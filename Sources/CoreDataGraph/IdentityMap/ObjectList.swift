@@ -36,10 +36,29 @@ struct ObjectList: Sequence {
   init() {}
 
   init(_ objects: [NSManagedObject]) {
+    // Members from a store come in the order of their keys.
+    if Self.haveRisingKeys(objects) {
+      self.init(distinct: objects)
+      return
+    }
     var seen: Set<ObjectIdentifier> = []
     seen.reserveCapacity(objects.count)
-    places = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
-    count = places.count
+    self.init(distinct: objects.filter { seen.insert(ObjectIdentifier($0)).inserted })
+  }
+
+  /// A list of objects that are there once.
+  init(distinct objects: [NSManagedObject]) {
+    // One by one: the conversion of an array to one of optionals casts each object dynamically.
+    places.reserveCapacity(objects.count)
+    for object in objects { places.append(object) }
+    count = objects.count
+  }
+
+  private static func haveRisingKeys(_ objects: [NSManagedObject]) -> Bool {
+    for place in objects.indices.dropFirst() where objects[place].key <= objects[place - 1].key {
+      return false
+    }
+    return true
   }
 
   var isEmpty: Bool { count == 0 }
@@ -147,11 +166,7 @@ struct ObjectList: Sequence {
     return true
   }
 
-  private mutating func compact() {
-    places = objects
-    positions = nil
-    links = nil
-  }
+  private mutating func compact() { self = ObjectList(distinct: objects) }
 
   /// Arranges the members in the order of another list; objects that are in one list only stay where they
   /// are. Returns the objects that were moved, in the order of moving, each with the object that followed it

@@ -279,18 +279,17 @@ extension NSManagedObject {
   }
 
   /// Deny rules: members that are not being deleted too prevent the deletion.
-  final func checkDelete() throws { try throwingReadFailures { try checkDenyRules() } }
+  final func checkDelete() throws {
+    if !runtime.denySlots.isEmpty { try throwingReadFailures { try checkDenyRules() } }
+  }
 
   private final func checkDenyRules() throws {
     var failures: [any Error] = []
-    for slot in runtime.relationshipSlots {
+    for slot in runtime.denySlots {
       let described: PropertySlot = runtime.layout.slots[slot]
-      guard let relationship = described.relationship, relationship.deleteRule == .denyDeleteRule else {
-        continue
-      }
       let left: Int =
         described.isToMany
-        ? members(slot).reduce(0) { $0 + ($1.isDeleted ? 0 : 1) }
+        ? remainingMemberCount(slot)
         : toOneTarget(slot).map { $0.isDeleted || $0.hasLeft(self, slot) ? 0 : 1 } ?? 0
       if left > 0 {
         failures.append(

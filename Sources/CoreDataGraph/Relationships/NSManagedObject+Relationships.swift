@@ -243,12 +243,42 @@ extension NSManagedObject {
     return stored.ids.count - gone + many.added.filter { !known.contains(ObjectIdentifier($0)) }.count
   }
 
+  /// How many members are not to be deleted, if possible without creating objects for those that are not
+  /// loaded.
+  final func remainingMemberCount(_ slot: Int) -> Int {
+    guard let stored = storedMemberIDs(slot),
+      !stored.known.contains(where: { $0.flags.contains(.remotelyDeleted) })
+    else {
+      return members(slot).reduce(0) { $0 + ($1.isDeleted ? 0 : 1) }
+    }
+    let many: ToManyState = toManyState(slot)
+    let known: Set<ObjectIdentifier> = Set(stored.known.map { ObjectIdentifier($0) })
+    let gone: Int = stored.known.count { $0.isDeleted || !(many.knows($0) ?? !isSeparated($0, slot)) }
+    let new: [NSManagedObject] = many.added.filter {
+      !known.contains(ObjectIdentifier($0)) && !$0.isDeleted
+    }
+    return stored.ids.count - gone + new.count
+  }
+
+  /// Whether the context may have objects among the members of a relationship that is not loaded: only these
+  /// are updated when this object is deleted.
+  final func mayKnowMembers(_ slot: Int) -> Bool {
+    guard let context = identityMap?.context, let store,
+      let destination = runtime.layout.slots[slot].destination
+    else { return false }
+    return context.identityMap.hasObjects(
+      store: store.ordinal, root: store.runtime.layout.entities[destination].rootIndex)
+  }
+
   /// The members whose side must be changed when this object is deleted: all that are loaded, otherwise those
   /// that are registered with the context. Creates no objects for the others: the store deletes their pairs
   /// together with the row. A store that a program implements gets each object that changes instead.
   final func knownMembers(_ slot: Int) -> [NSManagedObject] {
     if store?.referenceMap != nil { return members(slot).objects }
     let many: ToManyState = toManyState(slot)
+    if many.members == nil, identityMap?.context?.parent == nil, !mayKnowMembers(slot) {
+      return many.added.objects
+    }
     guard let stored = storedMemberIDs(slot) else { return members(slot).objects }
     let known: [NSManagedObject] = stored.known.filter {
       // A fault without values has nothing that could be wrong.

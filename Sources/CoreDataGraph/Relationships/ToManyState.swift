@@ -88,6 +88,17 @@ final class ToManyState {
     return MemberPlace(before: next, isStored: isStored)
   }
 
+  /// Removes all members at once, if they are these, loaded, unordered and unchanged: what `remove` does for
+  /// each. Returns whether it has.
+  func removeAll(_ objects: [NSManagedObject]) -> Bool {
+    guard !isOrdered, added.isEmpty, removed.isEmpty, order == nil, let members,
+      members.count == objects.count, members.elementsEqual(objects, by: ===)
+    else { return false }
+    removed = members
+    self.members = ObjectList()
+    return true
+  }
+
   /// Moves a member of a loaded, ordered relationship. Returns the member that followed it.
   func move(_ object: NSManagedObject, before next: NSManagedObject?) -> NSManagedObject? {
     guard members?.indexes(object) == true else { return next }

@@ -277,6 +277,8 @@ final class EntityRuntime: ObjectHome, @unchecked Sendable {
   let slotCount: Int
   /// Slots of relationships, stored or not.
   let relationshipSlots: [Int]
+  /// Those with the delete rule Deny.
+  let denySlots: [Int]
   /// To-one relationships whose inverse is one too, with the inverse's slot: both rows hold a key.
   let oneToOneSlots: [(slot: Int, inverse: Int)]
   let storedAttributeSlots: [Int]
@@ -305,6 +307,7 @@ final class EntityRuntime: ObjectHome, @unchecked Sendable {
     }
     slotCount = layout.slots.count
     relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
+    denySlots = relationshipSlots.filter { layout.slots[$0].relationship?.deleteRule == .denyDeleteRule }
     oneToOneSlots = layout.slots.indices.compactMap { number in
       let slot: PropertySlot = layout.slots[number]
       // A model may name another inverse on the other side: to reconcile both sides would never end.

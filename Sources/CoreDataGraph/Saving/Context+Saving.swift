@@ -189,7 +189,7 @@ extension NSManagedObjectContext {
     }
     if !changes.deleted.isEmpty { retained.removeObjects(outside: identityMap) }
     let ids = SavedIDs(changes)
-    postDidSave(changes.userInfo(lastInserted: work.announced))
+    postDidSave(changes.userInfo(announced: work.announced))
     work.removeAnnouncement()
     postDidSave(ids)
     if changes.isEmpty { return }

@@ -29,12 +29,15 @@ struct PendingChanges {
     deleted = earlier.deleted + deleted
   }
 
-  /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: if it has
-  /// the same size it is used, which saves making a large set again.
-  func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {
-    [
-      NSInsertedObjectsKey: lastInserted.count == inserted.count ? lastInserted : Set(spaced: inserted),
-      NSUpdatedObjectsKey: Set(spaced: updated), NSDeletedObjectsKey: Set(spaced: deleted),
+  /// The notification's payload. `announced` has subsets of the inserted and deleted objects made before: one
+  /// that has the same size is used, which saves making a large set again.
+  func userInfo(announced: UnitOfWork.Announcement) -> [AnyHashable: Any] {
+    func set(_ objects: [NSManagedObject], _ known: Set<NSManagedObject>) -> Set<NSManagedObject> {
+      known.count == objects.count ? known : Set(spaced: objects)
+    }
+    return [
+      NSInsertedObjectsKey: set(inserted, announced.inserted), NSUpdatedObjectsKey: Set(spaced: updated),
+      NSDeletedObjectsKey: set(deleted, announced.deleted),
     ]
   }
 }

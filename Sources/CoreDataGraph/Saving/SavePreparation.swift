@@ -87,7 +87,9 @@ final class SavePreparation {
         do { try validate(object) } catch { failures.append(error) }
       }
     }
+    context.readForDenyRules(of: changes.deleted.filter { !$0.flags.contains(.validated) })
     check(changes.deleted) { try $0.validateForDelete() }
+    context.membersOfDeleted = nil
     check(changes.inserted) { try $0.validateForInsert() }
     check(changes.updated) { try $0.validateForUpdate() }
     try NSManagedObject.throwFailures(failures)

@@ -26,8 +26,8 @@ import Foundation
 ///                          Until the save, rollback or reset, or until the store is removed
 ///     remotelyDeleted      objects that another context has deleted, weakly.
 ///                          Until the save or reset, or until they are deallocated
-///     announced            the inserted objects of the last event in a save.
-///                          Until the did-save notification, which reuses the set
+///     announced            the inserted objects of the last event in a save, and the deleted ones.
+///                          Until the did-save notification, which reuses the sets
 ///     delivered            object → its state before the event.
 ///                          While the end of the event is notified; `deliveredOutside` holds it while an
 ///                          observer's save ends another event
@@ -50,7 +50,7 @@ struct UnitOfWork {
   private var filteredToManys: [ToManyState] = []
   private var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
   private var remotelyDeleted = WeakObjects()
-  private(set) var announced: Set<NSManagedObject> = []
+  private(set) var announced = Announcement()
   private var delivered = DeliveredEvent()
   private var deliveredOutside = DeliveredEvent()
   private var postponed: [DeliveredEvent] = []
@@ -75,6 +75,13 @@ struct UnitOfWork {
     case underWay
     /// An event has ended: the undo group is to be closed.
     case hasEndedEvent
+  }
+
+  /// Objects of the last event in a save, as its notification has them.
+  struct Announcement {
+    var inserted: Set<NSManagedObject> = []
+    /// Empty if the notification has others than those that the save deletes.
+    var deleted: Set<NSManagedObject> = []
   }
 
   /// Allows its owner to change flags of the unit of work; only this file can make one.
@@ -191,7 +198,8 @@ struct UnitOfWork {
   }
 
   /// A merge policy reverts a deletion: no notification is posted.
-  func reverseDeletion(of object: NSManagedObject) {
+  mutating func reverseDeletion(of object: NSManagedObject) {
+    announced.deleted = []
     object.change(removing: [.deleted, .propagated, .cascaded, .eventDeleted])
   }
 
@@ -233,7 +241,7 @@ struct UnitOfWork {
     filteredToManys = []
     assignedStores = [:]
     remotelyDeleted = WeakObjects()
-    announced = []
+    announced = Announcement()
     postponed = []
   }
 
@@ -333,10 +341,8 @@ struct UnitOfWork {
     return .nothing
   }
 
-  /// The event's inserted objects are notified.
-  mutating func recordAnnouncement(of insertions: Set<NSManagedObject>) {
-    announced = isSaving ? insertions : []
-  }
+  /// The event's inserted and deleted objects are notified.
+  mutating func recordAnnouncement(_ sets: Announcement) { announced = isSaving ? sets : Announcement() }
 
   /// The state of an object before the event that ends.
   mutating func recordDelivery(of object: NSManagedObject, _ changes: [EventChange]) {
@@ -439,7 +445,7 @@ struct UnitOfWork {
   }
 
   /// Called after the did-save notification was posted.
-  mutating func removeAnnouncement() { announced = [] }
+  mutating func removeAnnouncement() { announced = Announcement() }
 
   /// Removes and returns the objects that other contexts have deleted: they leave after a save.
   mutating func removeRemotelyDeleted() -> [NSManagedObject] {

@@ -79,7 +79,7 @@ struct FolderFloor: GraphSaver {
     }
   }
 
-  private static func open(_ store: URL) throws -> OpaquePointer {
+  static func open(_ store: URL) throws -> OpaquePointer {
     var handle: OpaquePointer?
     let code: Int32 = sqlite3_open_v2(
       store.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
@@ -88,11 +88,11 @@ struct FolderFloor: GraphSaver {
     return handle
   }
 
-  private static func execute(_ database: OpaquePointer, _ sql: String) throws {
+  static func execute(_ database: OpaquePointer, _ sql: String) throws {
     guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else { throw failure(database) }
   }
 
-  private static func read(_ database: OpaquePointer, _ sql: String) throws -> [(Int64, Int64)] {
+  static func read(_ database: OpaquePointer, _ sql: String) throws -> [(Int64, Int64)] {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
       throw failure(database)
@@ -105,7 +105,7 @@ struct FolderFloor: GraphSaver {
     return rows
   }
 
-  private static func failure(_ database: OpaquePointer) -> BenchmarkError {
+  static func failure(_ database: OpaquePointer) -> BenchmarkError {
     BenchmarkError("C sqlite3: \(String(cString: sqlite3_errmsg(database)))")
   }
 }

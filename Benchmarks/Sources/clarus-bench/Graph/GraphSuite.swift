@@ -145,13 +145,23 @@ struct GraphSuite {
   }
 
   private func raceSave(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {
-    try race(.save, change).run([
-      saving("C sqlite3", against: nil, template) { try FolderFloor(store: $0, change: change) },
-      saving("GRDB, by hand", against: "C sqlite3", template) {
-        try FolderRecords(store: $0, change: change)
+    // Deletions: documents that are in memory are deleted by their keys, in their versions.
+    let floor: String = change == .delete ? "C sqlite3, row by row" : "C sqlite3"
+    var contestants: [Race.Contestant] = [
+      saving(floor, against: nil, template) { store in
+        if change == .delete { return try FolderRowFloor(store: store, knowsDocuments: true) }
+        return try FolderFloor(store: store, change: change)
       },
-      saving("Clarus", against: "C sqlite3", template) { try FolderSaving(store: $0, change: change) },
-    ])
+      saving("GRDB, by hand", against: floor, template) { try FolderRecords(store: $0, change: change) },
+      saving("Clarus", against: floor, template) { try FolderSaving(store: $0, change: change) },
+    ]
+    if change == .delete {
+      contestants.insert(
+        saving("C sqlite3, by query", against: floor, template) {
+          try FolderFloor(store: $0, change: change)
+        }, at: 1)
+    }
+    return try race(.save, change).run(contestants)
   }
 
   /// Each round on a fresh copy of the store; its contents are read by C afterwards.
