@@ -99,7 +99,8 @@ extension NSManagedObjectContext {
     pin = saved.map { .at($0) } ?? .atNextRead
   }
 
-  /// A context that reads the same state as this one.
+  /// A context that reads the same state as this one. Code of the program may get its objects only in
+  /// `performAndWait` of it.
   final func makeReader() throws -> NSManagedObjectContext {
     let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     reader.persistentStoreCoordinator = persistentStoreCoordinator

@@ -151,9 +151,13 @@ struct DictionaryFetch {
   }
 
   /// Values must be those of the stores even if objects of the context are changed, so the objects belong to
-  /// another context.
+  /// another context. Conditions and orders that are code of the program are called on that one's queue.
   private func runOverObjects() throws -> [NSDictionary] {
     let reader: NSManagedObjectContext = try context.makeReader()
+    return try reader.performAndWait { try runOverObjects(of: reader) }
+  }
+
+  private func runOverObjects(of reader: NSManagedObjectContext) throws -> [NSDictionary] {
     let rows: FetchParameters = request.copy()
     rows.resultType = .managedObjectResultType
     (rows.limit, rows.offset, rows.propertiesToGroupBy, rows.havingPredicate) = (0, 0, [], nil)

@@ -176,12 +176,16 @@ final class ResolvedFetch {
     let paths: [String] = residual.relationshipPaths(from: runtime)
     // The stored values count, and the objects here may have other values.
     let reader: NSManagedObjectContext = try context.makeReader()
-    let twins: [NSManagedObject] = reader.objects(
-      for: stored.map { RowID(entity: $0.runtime.index, key: $0.key) }, store: store, layout: runtime.layout,
-      pageSize: NSManagedObjectContext.memberPageSize)
-    try reader.prefetch(paths, of: twins, runtime)
-    let test: PersistedValueTest = storedTest(residual.evaluated, in: reader)
-    return try zip(stored, twins).filter { try test.evaluate($1) }.map(\.0)
+    let ids: [RowID] = stored.map { RowID(entity: $0.runtime.index, key: $0.key) }
+    // Conditions may be code of the program, which is called on the queue of the objects' context.
+    let areMatches: [Bool] = try reader.performAndWait {
+      let twins: [NSManagedObject] = reader.objects(
+        for: ids, store: store, layout: runtime.layout, pageSize: NSManagedObjectContext.memberPageSize)
+      try reader.prefetch(paths, of: twins, runtime)
+      let test: PersistedValueTest = storedTest(residual.evaluated, in: reader)
+      return try twins.map { try test.evaluate($0) }
+    }
+    return zip(stored, areMatches).filter(\.1).map(\.0)
   }
 
   /// Those of the context's objects that match the residual predicate, in order.

@@ -94,6 +94,34 @@ struct FetchCostTests {
     }
   }
 
+  // MARK: Code of the program
+
+  @Test(arguments: StoreKind.fetchingRows)
+  func `a condition of the program gets objects on the queue of their context`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let items: [Item] = (0..<3).map { context.item("\($0)") }
+      try context.save()
+      items[0].title = "unsaved"
+      nonisolated(unsafe) var areOnQueue: [Bool] = []
+      func ask<Result: NSFetchRequestResult>(_ type: Result.Type) -> NSFetchRequest<Result> {
+        let request: NSFetchRequest<Result> = context.request(type, "Item")
+        request.includesPendingChanges = false
+        request.predicate = NSPredicate { object, _ in
+          areOnQueue.append((object as? NSManagedObject)?.managedObjectContext?.isOnQueue == true)
+          return true
+        }
+        return request
+      }
+      #expect(try context.fetch(ask(Item.self)).count == 3)
+      let dictionaries: NSFetchRequest<NSDictionary> = ask(NSDictionary.self)
+      dictionaries.resultType = .dictionaryResultType
+      dictionaries.propertiesToFetch = ["title"]
+      #expect(try context.fetch(dictionaries).count == 3)
+      #expect(areOnQueue.count >= 6 && !areOnQueue.contains(false), "\(areOnQueue)")
+    }
+  }
+
   // MARK: Hints
 
   private static let hints: [(predicate: String?, order: [String], limit: Int, hint: String?)] = [
