@@ -121,6 +121,23 @@ extension NSManagedObjectContext {
     return objects(for: rows, store: store, refresh: scope.request.refreshes)
   }
 
+  /// Replaces the values of loaded, unchanged objects by those that the stores, or the parent, have now.
+  final func readAgain(_ objects: [NSManagedObject]) throws {
+    let loaded: [NSManagedObject] = objects.filter { !$0.isFault && !$0.hasChanges && $0.store != nil }
+    if parent != nil {
+      for object in loaded { try reload(object) }
+      return
+    }
+    for (store, all) in Self.byStore(loaded) {
+      let operations: any StoreOperations = try store.pinnedOperations(for: StoreCaller(self))
+      for (root, group) in Dictionary(grouping: all, by: { $0.runtime.layout.rootIndex })
+        .sorted(by: { $0.key < $1.key })
+      {
+        try readAgain(group, store.runtime.entities[root].layout, operations, store)
+      }
+    }
+  }
+
   /// Replaces the rows of objects by those that the store has now.
   private final func readAgain(
     _ objects: [NSManagedObject], _ layout: EntityLayout, _ operations: any StoreOperations,

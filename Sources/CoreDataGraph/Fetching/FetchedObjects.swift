@@ -115,7 +115,7 @@ final class PagedObjects {
   }
 
   private func loadIfWanted(_ objects: [NSManagedObject]) {
-    if request.prefetchedKeyPaths.isEmpty, request.returnsObjectsAsFaults { return }
+    if request.prefetchedKeyPaths.isEmpty, request.returnsObjectsAsFaults, !request.refreshes { return }
     do {
       try load(objects)
     } catch {
@@ -129,6 +129,7 @@ final class PagedObjects {
 
   /// Loads objects, with what the request wants of them.
   private func load(_ objects: [NSManagedObject]) throws {
+    if request.refreshes { try context.readAgain(objects) }
     try context.loadFaults(objects)
     try context.prefetch(request.prefetchedKeyPaths, of: objects, runtime)
     if request.returnsObjectsAsFaults { return }

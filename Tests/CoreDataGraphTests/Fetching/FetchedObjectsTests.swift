@@ -27,6 +27,33 @@ struct FetchedObjectsTests {
   }
 
   @Test(arguments: StoreKind.every)
+  func `the pages of a collection refresh loaded objects, if they are to`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind, 20)
+    func check(_ context: NSManagedObjectContext, _ save: () throws -> Void) throws {
+      let known: [Item] = try context.fetch(request(context))
+      for item in known { #expect(item.title?.isEmpty == false) }
+      known[3].title = "mine"
+      try save()
+      let asked: NSFetchRequest<Item> = context.request(
+        Item.self, "Item", NSPredicate(format: "count >= 2"), sort: ["count"])
+      #expect(try context.results(of: asked).map(\.price) == Array(repeating: 0, count: 18))
+      asked.shouldRefreshRefetchedObjects = true
+      let refreshed: FetchedObjects<Item> = try context.results(of: asked)
+      // A changed object keeps what it has.
+      #expect(refreshed.map(\.price) == [8, 0] + Array(repeating: 8, count: 16))
+      #expect(known[3].title == "mine" && known[0].price == 0)
+    }
+    try stack.run { context in
+      try check(context) {
+        try stack.elsewhere { other in
+          for item in try other.fetch(request(other)) { item.price = 8 }
+          try other.save()
+        }
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.every)
   func `a collection has the ids first, and the objects of two pages`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
