@@ -159,10 +159,12 @@ struct ContentsTests {
       Self.version(from) { $0.attributesByName["amount"]?.userInfo = [ClarusExactDecimalsKey: true] },
       Self.version(.decimalAttributeType) { $0.versionHashModifier = "2" }
     )
+    let models = try TemporaryFolder()
+    let program = try SourceModel.write([first, second], in: models)
     for mapping in [nil, Self.mapping("$source.amount")] {
       let folder = try TemporaryFolder()
       let url: URL = try Self.store(first, kind, folder, digits.map(number))
-      try MigrationPlan(forStoreAt: url, to: second, mapping: mapping).run()
+      try MigrationPlan(forStoreAt: url, to: program, mapping: mapping).run()
       let found: [String] = try Versions.using(second, kind, url) {
         try $0.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
           .map { "\(($0.value(forKey: "amount") as? NSDecimalNumber)?.decimalValue ?? 0)" }
