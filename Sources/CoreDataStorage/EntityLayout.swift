@@ -67,7 +67,11 @@ public struct PropertySlot: @unchecked Sendable {
     isAttribute = property is NSAttributeDescription
     let derived: NSDerivedAttributeDescription? = property as? NSDerivedAttributeDescription
     isDerived = derived != nil
-    isTimeOfSave = derived.flatMap { try? Derivation.of($0, in: $0.entity) } == .now
+    // An element of a composite attribute has no entity; it is refused when a store is opened.
+    let owner: NSEntityDescription? = derived?.entity
+    isTimeOfSave = derived.flatMap { attribute in
+      owner.flatMap { try? Derivation.of(attribute, in: $0) }
+    } == .now
     let relationship: NSRelationshipDescription? = property as? NSRelationshipDescription
     isRelationship = relationship != nil
     isToMany = relationship?.isToMany ?? false
