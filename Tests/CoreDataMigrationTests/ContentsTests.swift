@@ -157,7 +157,9 @@ struct ContentsTests {
     }
     let (first, second) = (
       Self.version(from) { $0.attributesByName["amount"]?.userInfo = [ClarusExactDecimalsKey: true] },
-      Self.version(.decimalAttributeType) { $0.properties.append(World.attribute("more", .stringAttributeType)) }
+      Self.version(.decimalAttributeType) {
+        $0.properties.append(World.attribute("more", .stringAttributeType))
+      }
     )
     let models = try TemporaryFolder()
     let program = try SourceModel.write([first, second], in: models)

@@ -113,7 +113,7 @@ import Testing
       if test.entity == "Category" {
         #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == 0)
       }
-      if test.property == nil {
+      if test.table == "ZDETAIL" {
         #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Detail")) == 0)
       }
     }
