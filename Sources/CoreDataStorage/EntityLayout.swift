@@ -69,9 +69,10 @@ public struct PropertySlot: @unchecked Sendable {
     isDerived = derived != nil
     // An element of a composite attribute has no entity; it is refused when a store is opened.
     let owner: NSEntityDescription? = derived?.entity
-    isTimeOfSave = derived.flatMap { attribute in
-      owner.flatMap { try? Derivation.of(attribute, in: $0) }
-    } == .now
+    isTimeOfSave =
+      derived.flatMap { attribute in
+        owner.flatMap { try? Derivation.of(attribute, in: $0) }
+      } == .now
     let relationship: NSRelationshipDescription? = property as? NSRelationshipDescription
     isRelationship = relationship != nil
     isToMany = relationship?.isToMany ?? false
