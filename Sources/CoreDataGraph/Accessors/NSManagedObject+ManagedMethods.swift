@@ -185,6 +185,7 @@ extension NSManagedObject {
   }
 
   private final func isProperty(_ key: ManagedKey) -> Bool {
-    runtime.recorder == nil && runtime.layout.slotByName[key.name] != nil
+    // A key path names the accessor itself: `\Item.primitiveTitle` must not sort by `title`.
+    runtime.recorder != nil || runtime.layout.slotByName[key.name] != nil
   }
 }

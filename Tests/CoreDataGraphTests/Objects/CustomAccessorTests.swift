@@ -174,6 +174,30 @@ struct CustomAccessorTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a key path names the primitive accessor, and not the attribute behind it`(kind: StoreKind) throws {
+    let order = NSSortDescriptor(keyPath: \Fossil.primitiveAge, ascending: true)
+    #expect(order.key == "primitiveAge")
+    #expect(NSSortDescriptor(keyPath: \Fossil.age, ascending: true).key == "age")
+    let model = NSManagedObjectModel()
+    model.entities = [
+      World.entity("Fossil", ["age", "primitiveAge"].map { World.attribute($0, .stringAttributeType) })
+    ]
+    try Stack(kind, model: model).run { context in
+      for (age, primitiveAge) in [("1", "c"), ("2", "a"), ("3", "b")] {
+        context.make("Fossil", ["age": age, "primitiveAge": primitiveAge])
+      }
+      let request = NSFetchRequest<Fossil>(entityName: "Fossil")
+      request.sortDescriptors = [order]
+      #expect(try context.fetch(request).map(\.age) == ["2", "3", "1"], "unsaved")
+      try context.save()
+      context.reset()
+      #expect(try context.fetch(request).map(\.age) == ["2", "3", "1"])
+      request.predicate = NSPredicate(#Predicate<Fossil> { $0.primitiveAge == "b" })
+      #expect(try context.fetch(request).map(\.age) == ["3"])
+    }
+  }
+
   // MARK: Fetching
 
   @Test(arguments: StoreKind.allCases)
@@ -434,4 +458,13 @@ class Honorary: Member {
   override var initials: String { "*" }
   var badgeText = "#1"
   var badge: String { badgeText }
+}
+
+/// Its attribute has the name that Apple's primitive accessors have.
+class Fossil: NSManagedObject {
+  private static let ageKey = ManagedKey("age")
+  private static let primitiveAgeKey = ManagedKey("primitiveAge")
+
+  var age: String? { managedValue(Self.ageKey) }
+  var primitiveAge: String? { managedPrimitiveValue(Self.ageKey, Self.primitiveAgeKey) }
 }
