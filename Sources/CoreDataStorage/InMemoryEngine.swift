@@ -8,8 +8,8 @@ import Foundation
 /// plan, changing nothing, and then applies it in place; a part is copied only if a reader still holds the
 /// old state.
 ///
-/// Cost: a save is linear in what it changes. A fetch scans every row of the hierarchy; `rows` and `members`
-/// look rows up by key.
+/// Cost: a save is linear in what it changes. A fetch scans every row of the hierarchy, unless it asks for
+/// given rows or for those of given owners (`InMemoryIndexUse`); `rows` and `members` look rows up by key.
 package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   // Sendable: `state`, `storedMetadata` and `isClosed` are accessed under `lock` only; the rest is immutable.
 

@@ -39,6 +39,9 @@ struct InMemoryQuery {
     let family: ClosedRange<Int> =
       plan.includesSubentities ? plan.entity.family : plan.entity.index...plan.entity.index
     let table: InMemoryRowTable = state.table(of: plan.entity)
+    if let keys = InMemoryIndexUse(plan, state).keys() {
+      return keys.compactMap(table.row).filter { family.contains($0.entity) }
+    }
     var rows: [RowRef] = []
     rows.reserveCapacity(table.count)
     var isSorted = true

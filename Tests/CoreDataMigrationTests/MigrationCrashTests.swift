@@ -36,7 +36,7 @@ struct MigrationCrashTests {
     let people: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
     var random = SeededRandom(seed: Crash.seed)
     var seen: Set<Int> = []
-    for round in 0..<(Soak.isOn ? 200 : 6) {
+    for round in 0..<(Soak.isOn ? 200 : 3) {
       let path: String = folder.url.path
       let microseconds: UInt32 = UInt32.random(in: 20_000...500_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {

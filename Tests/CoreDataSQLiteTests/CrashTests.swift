@@ -62,7 +62,7 @@ struct CrashTests {
     try engine.close()
     var random = SeededRandom(seed: Crash.seed)
     var last: Int = 0
-    for round in 0..<8 {
+    for round in 0..<(Soak.isOn ? 100 : 4) {
       let path: String = url.path
       let microseconds: UInt32 = UInt32.random(in: 500...120_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -93,7 +93,7 @@ struct CrashTests {
   @Test func `a process killed while it creates a store leaves none or a whole one`() async throws {
     let folder: TemporaryFolder = try TemporaryFolder()
     var random = SeededRandom(seed: Crash.seed)
-    for round in 0..<6 {
+    for round in 0..<(Soak.isOn ? 100 : 3) {
       let path: String = folder.file("new-\(round).sqlite").path
       let microseconds: UInt32 = UInt32.random(in: 100...12_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {

@@ -62,7 +62,7 @@ struct CrashTests {
     let file: String = folder.file("crash.store").path
     var random = SeededRandom(seed: Crash.seed)
     var reached: Int = 0
-    let rounds: Int = Soak.isOn ? 100 : 8
+    let rounds: Int = Soak.isOn ? 100 : 4
     var longest: UInt32 = 150_000
     var round: Int = 0
     // On a slow machine a process may die before its first save each time; then it gets longer.

@@ -137,7 +137,8 @@ import Testing
     Self.expectOneLine(run, [store.path, "ermission"], status: command == "diff" ? 2 : 1)
   }
 
-  @Test(arguments: ["check", "convert", "export", "import", "diff"])
+  // Five seconds each.
+  @Test(arguments: Soak.isOn ? ["check", "convert", "export", "import", "diff"] : ["import"])
   func `a store that another process has locked is told after a few seconds`(command: String) throws {
     let store = try RichStore()
     defer { store.remove() }
@@ -164,7 +165,9 @@ import Testing
   }
 
   /// The waiting time of programs is a minute, for each step of a migration.
-  @Test(arguments: ["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE"], [false, true])
+  @Test(
+    arguments: Array(
+      zip(["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE"], [false, true]).prefix(Soak.isOn ? 2 : 1)))
   func `a migration of a store that another process has locked waits no longer than other commands`(
     lock: String, keepsOriginal: Bool
   ) throws {

@@ -112,9 +112,7 @@ extension NSManagedObjectContext {
       let found: [NSManagedObject] = objects(
         for: try tally.counting { try operations.fetchIDs(plan) }, store: store, layout: scope.runtime.layout,
         pageSize: max(1, scope.request.batchSize))
-      if !operations.fetchesRows, scope.request.refreshes {
-        try readAgain(found.filter { !$0.isFault }, scope.runtime.layout, operations, store)
-      }
+      try refresh(found, scope, operations, store)
       return found
     }
     let rows: RowBatch = try tally.counting { try operations.fetch(plan) }
@@ -138,6 +136,15 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// What a fetch that refreshes does with objects of which it has read the ids alone.
+  private final func refresh(
+    _ objects: [NSManagedObject], _ scope: ResolvedFetch, _ operations: any StoreOperations,
+    _ store: NSPersistentStore
+  ) throws {
+    if !scope.request.refreshes { return }
+    try readAgain(objects.filter { !$0.isFault }, scope.runtime.layout, operations, store)
+  }
+
   /// Replaces the rows of objects by those that the store has now.
   private final func readAgain(
     _ objects: [NSManagedObject], _ layout: EntityLayout, _ operations: any StoreOperations,
@@ -159,6 +166,7 @@ extension NSManagedObjectContext {
     while !ids.isEmpty, found.count < count {
       let page: [NSManagedObject] = objects(
         for: Array(ids.prefix(size)), store: store, layout: scope.runtime.layout, pageSize: size)
+      try refresh(page, scope, operations, store)
       found += try scope.matches(page, store)
       ids = ids.dropFirst(size)
     }

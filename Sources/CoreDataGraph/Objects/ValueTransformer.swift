@@ -31,16 +31,19 @@ nonisolated open class ValueTransformer: NSObject {
 
   /// The transformer of that name; if a class has that name, an instance is created and registered.
   public static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
-    lock.lock()
-    defer { lock.unlock() }
-    if let known = registered[name] { return known }
+    if let known = lock.withLock({ registered[name] }) { return known }
     let type: AnyClass? =
       NSClassFromString(name.rawValue)
       ?? TypeSearch.classes(named: name.rawValue, subclassOf: ValueTransformer.self).first?.type
     guard let type = type as? ValueTransformer.Type else { return nil }
+    // Not under the lock: the program's initializer may register or look up transformers.
     let made: ValueTransformer = type.init()
-    registered[name] = made
-    return made
+    return lock.withLock {
+      // Another thread, or the initializer itself, may have registered one meanwhile.
+      let known: ValueTransformer = registered[name] ?? made
+      registered[name] = known
+      return known
+    }
   }
 
   open class func valueTransformerNames() -> [NSValueTransformerName] {

@@ -51,7 +51,7 @@ package struct XMLBytes {
       place = placeOfDamage()
       return "It has bytes that are not UTF-8."
     }
-    if let zero = bytes.firstIndex(of: 0) {
+    if let zero = next(0) {
       place = zero
       return "It has a zero byte, which text never has."
     }
@@ -120,7 +120,7 @@ package struct XMLBytes {
 
   /// Ends at an element with too many attributes, if there is one.
   private mutating func findCrowdedElement() -> Bool {
-    while let start = bytes[min(place, bytes.count)...].firstIndex(of: UInt8(ascii: "<")) {
+    while let start = next(UInt8(ascii: "<")) {
       place = start
       if starts("<!--") {
         skip(past: "-->")
@@ -137,14 +137,11 @@ package struct XMLBytes {
 
   /// Goes to the end of a tag. An equals sign outside quotation marks is an attribute.
   private mutating func isCrowded() -> Bool {
-    var quote: UInt8 = 0
     var count: Int = 0
     while place < bytes.count {
       let byte: UInt8 = bytes[place]
-      if quote != 0 {
-        if byte == quote { quote = 0 }
-      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-        quote = byte
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        place = next(byte, from: place + 1) ?? bytes.count
       } else if byte == UInt8(ascii: "=") {
         count += 1
         if count > Self.mostAttributes { return true }
@@ -164,12 +161,23 @@ package struct XMLBytes {
   }
 
   private mutating func skip(past end: StaticString) {
-    while place < bytes.count {
+    while let start = next(end.utf8Start[0]) {
+      place = start
       if starts(end) {
         place += end.utf8CodeUnitCount
         return
       }
       place += 1
     }
+    place = bytes.count
+  }
+
+  /// Where a byte is next, at `place` or behind. By the C library: stores have hundreds of megabytes.
+  private func next(_ byte: UInt8, from start: Int? = nil) -> Int? {
+    let start: Int = start ?? place
+    guard start < bytes.count, let base = bytes.baseAddress,
+      let found = memchr(base + start, Int32(byte), bytes.count - start)
+    else { return nil }
+    return UnsafeRawPointer(found) - base
   }
 }

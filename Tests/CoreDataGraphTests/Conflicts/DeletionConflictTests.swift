@@ -42,6 +42,7 @@ struct DeletionConflictTests {
   ) throws {
     let deeds: [ConflictDeed] = ConflictDeed.allCases.filter { shape.isOrdered || $0 != .reorder }
     var run: Int = 0
+    var number: Int = shape.number
     var differences: [String] = []
     for here in deeds {
       // A store for each: to find a run's objects among those of all runs would cost most of the time.
@@ -50,6 +51,9 @@ struct DeletionConflictTests {
       for there in deeds {
         let doMeet: Bool = !here.touched.isDisjoint(with: there.touched)
         for policy in doMeet ? Self.policies : [.error] {
+          // Every third one: another third for the next shape, so that all are run by every third shape.
+          number += 1
+          if !Soak.isOn, number % 3 != 0 { continue }
           run += 1
           // Whether relationships were read before makes no difference.
           for listed in here == .reorder

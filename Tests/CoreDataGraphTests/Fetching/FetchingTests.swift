@@ -24,6 +24,39 @@ struct FetchingTests {
     return stack
   }
 
+  @Test(arguments: StoreKind.every)
+  func `the items of given owners, and given items, are those that the condition is true of`(kind: StoreKind)
+    throws
+  {
+    let stack: Stack = try filled(kind)
+    try stack.run { context in
+      let items: [Item] = try context.all(Item.self, "Item", sort: ["title"])
+      let categories: [NSManagedObject] = try context.all(
+        NSManagedObject.self, "Category", sort: ["name"])
+      let (one, two, unsaved) = (categories[0], categories[1], context.category("three"))
+      let conditions: [NSPredicate] = [
+        NSPredicate(format: "category == %@", one), NSPredicate(format: "%@ == category", two),
+        NSPredicate(format: "category == %@", one.objectID),
+        NSPredicate(format: "category IN %@", [two, one]), NSPredicate(format: "category IN %@", [unsaved]),
+        NSPredicate(format: "category IN %@ AND count > 0", [one, unsaved]),
+        NSPredicate(format: "count > 3 AND (category == %@ AND title != 'e')", two),
+        NSPredicate(format: "category == %@ OR count == 5", one),
+        NSPredicate(format: "NOT category == %@", one), NSPredicate(format: "category != %@", two),
+        NSPredicate(format: "category == nil"), NSPredicate(format: "SELF == %@", items[2]),
+        NSPredicate(format: "SELF IN %@ AND category == %@", Array(items[1...3]), two),
+        // An object of another entity with the key of an item.
+        NSPredicate(format: "SELF == %@", one), NSPredicate(format: "category == %@", items[0]),
+      ]
+      for condition in conditions {
+        let found: [Item] = try context.all(Item.self, "Item", condition, sort: ["-title"])
+        let expected: [Item] = items.reversed().filter { condition.evaluate(with: $0) }
+        #expect(found.map(\.title) == expected.map(\.title), "\(condition)")
+        let request = context.request(Item.self, "Item", condition)
+        #expect(try context.count(for: request) == expected.count, "\(condition)")
+      }
+    }
+  }
+
   @Test(
     .rule("FETCH-1", "NSFetchRequest.includesPendingChanges"),
     .rule("FETCH-8", "NSFetchRequest.fetchLimit, fetchOffset", "after sorting and merging"),

@@ -334,6 +334,35 @@ struct FaultingTests {
     }
   }
 
+  @Test(
+    .rule("FETCH-15", "NSFetchRequest.shouldRefreshRefetchedObjects"), arguments: StoreKind.every,
+    ["in batches", "without values", "by a condition of the program", "with a limit"])
+  func `a fetch that reads ids first refreshes loaded objects too`(kind: StoreKind, way: String) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let items: [Item] = ["a", "b", "c"].map { context.item($0) }
+      try context.save()
+      items[2].count = 7
+      try stack.elsewhere { other in
+        for twin in try other.all(Item.self, "Item") { twin.title = "new" }
+        try other.save()
+      }
+      let request: NSFetchRequest<Item> = context.request(Item.self, "Item", sort: ["count"])
+      request.shouldRefreshRefetchedObjects = true
+      switch way {
+      case "in batches": request.fetchBatchSize = 2
+      case "without values": request.includesPropertyValues = false
+      default:
+        request.sortDescriptors = nil
+        request.predicate = NSPredicate { object, _ in (object as? Item)?.title != "a" }
+        if way == "with a limit" { request.fetchLimit = 3 }
+      }
+      #expect(try context.fetch(request).count == 3)
+      #expect(items.map(\.title) == ["new", "new", "c"], "unsaved changes stay")
+      #expect(items[2].count == 7)
+    }
+  }
+
   @Test(.rule("FETCH-15", "NSFetchRequest.shouldRefreshRefetchedObjects"), arguments: StoreKind.every)
   func `an asynchronous fetch refreshes loaded objects, if it is to`(kind: StoreKind) async throws {
     let stack = try Stack(kind)

@@ -123,6 +123,24 @@ struct TransformerTests {
     }
   }
 
+  /// Looks up another transformer, and registers itself, while it is made.
+  final class NestingTransformer: ValueTransformer, @unchecked Sendable {
+    let inner: ValueTransformer?
+
+    required init() {
+      inner = ValueTransformer(forName: NSValueTransformerName("BackwardsTransformer"))
+      super.init()
+      ValueTransformer.setValueTransformer(self, forName: NSValueTransformerName("NestingTransformer"))
+    }
+  }
+
+  @Test func `a transformer may look up and register transformers while it is made`() throws {
+    let name = NSValueTransformerName("NestingTransformer")
+    let made = try #require(ValueTransformer(forName: name) as? NestingTransformer)
+    #expect(made.inner is BackwardsTransformer)
+    #expect(ValueTransformer(forName: name) === made)
+  }
+
   /// A value whose transformer was there when it was saved, and is not any more.
   @Test(arguments: StoreKind.every)
   func `a value that can't be read is an error where one can be thrown, and else nil, and stays stored`(

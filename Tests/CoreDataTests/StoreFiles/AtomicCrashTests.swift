@@ -82,7 +82,7 @@ struct AtomicCrashTests {
     let path: String = folder.file("crash.store").path
     let size: Int = try Self.fill(path, type)
     let whole: Data = try Data(contentsOf: URL(fileURLWithPath: path))
-    for place in Self.places(size, count: Soak.isOn ? 150 : 5) {
+    for place in Self.places(size, count: Soak.isOn ? 150 : 3) {
       let limit: Int = place
       await #expect(processExitsWith: .signal(SIGXFSZ)) {
         [path = path as String, type = type as String, limit = limit as Int] in
@@ -105,7 +105,7 @@ struct AtomicCrashTests {
     let folder = try TemporaryFolder()
     let path: String = folder.file("full.store").path
     let size: Int = try Self.fill(path, type)
-    let places: [Int] = Self.places(size, count: Soak.isOn ? 300 : 40)
+    let places: [Int] = Self.places(size, count: Soak.isOn ? 300 : 15)
     await #expect(processExitsWith: .success) {
       [path = path as String, type = type as String, places = places as [Int]] in
       signal(SIGXFSZ, SIG_IGN)
@@ -162,7 +162,7 @@ struct AtomicCrashTests {
     let folder = try TemporaryFolder()
     let path: String = folder.file("shared.store").path
     _ = try Self.open(path, type)
-    let count: Int = Soak.isOn ? 200 : 15
+    let count: Int = Soak.isOn ? 200 : 6
     await withTaskGroup(of: Void.self) { group in
       for name in ["one", "two"] {
         group.addTask {

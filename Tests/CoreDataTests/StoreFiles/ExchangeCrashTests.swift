@@ -56,7 +56,7 @@ struct ExchangeCrashTests {
     let wanted: [String: Int] = ["A": 12, "B": 40, "": 0]
     var random = SeededRandom(seed: Crash.seed)
     var seen: Set<String> = []
-    for round in 0..<(Soak.isOn ? 60 : 6) {
+    for round in 0..<(Soak.isOn ? 60 : 3) {
       let path: String = folder.url.path
       let microseconds: UInt32 = UInt32.random(in: 20_000...250_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -114,7 +114,7 @@ struct ExchangeCrashTests {
     }
     let target = PhotoStore(url: folder.file("Target.sqlite"))
     var random = SeededRandom(seed: Crash.seed)
-    for round in 0..<(Soak.isOn ? 60 : 6) {
+    for round in 0..<(Soak.isOn ? 60 : 3) {
       let path: String = folder.url.path
       let microseconds: UInt32 = UInt32.random(in: 20_000...250_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {

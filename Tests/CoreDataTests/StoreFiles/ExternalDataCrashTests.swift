@@ -45,7 +45,7 @@ struct ExternalDataCrashTests {
     var random = SeededRandom(seed: Crash.seed)
     var left: Int = 0
     var saved: Int = 0
-    let rounds: Int = Soak.isOn ? 60 : 8
+    let rounds: Int = Soak.isOn ? 60 : 4
     var longest: UInt32 = 200_000
     var round: Int = 0
     // On a slow machine a process may die before its first save each time; then it gets longer.

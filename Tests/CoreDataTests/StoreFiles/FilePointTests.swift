@@ -86,7 +86,7 @@ struct FilePointTests {
     .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: scenarios)
   func killed(_ scenario: FileScenario) throws {
     let place = try Place(scenario)
-    for (outcome, note) in try place.outcomes(.kill, .tear, sample: 5) {
+    for (outcome, note) in try place.outcomes(.kill, .tear, sample: 3) {
       let note = Comment(rawValue: "\(note) (calls: \(outcome.calls), logs: \(try logs(outcome.folder)))")
       #expect(try outcome.status == SIGKILL || isEndedWithLog(outcome), note)
       try examine(outcome, place, note)
@@ -99,7 +99,7 @@ struct FilePointTests {
     .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: scenarios)
   func full(_ scenario: FileScenario) throws {
     let place = try Place(scenario)
-    for (outcome, note) in try place.outcomes(.full, .once, sample: 5) {
+    for (outcome, note) in try place.outcomes(.full, .once, sample: 3) {
       let note = Comment(rawValue: note)
       #expect(outcome.status == 0, note)
       #expect(outcome.faults.isEmpty, "\(note): \(outcome.faults)")

@@ -61,7 +61,7 @@ struct SavePointTests {
     let place = try Place(scenario)
     let states: [[String]] = try scenario.states()
     var seen: Set<Int> = []
-    for (outcome, note) in try place.outcomes(.kill, .tear, sample: 6) {
+    for (outcome, note) in try place.outcomes(.kill, .tear, sample: 4) {
       let note = Comment(rawValue: note)
       #expect(outcome.status == SIGKILL, note)
       seen.insert(outcome.noted)
@@ -77,7 +77,7 @@ struct SavePointTests {
   func full(_ scenario: SaveScenario) throws {
     let place = try Place(scenario)
     let states: [[String]] = try scenario.states()
-    for (outcome, note) in try place.outcomes(.full, .once, sample: 6) {
+    for (outcome, note) in try place.outcomes(.full, .once, sample: 4) {
       let note = Comment(rawValue: note)
       #expect(outcome.status == 0, note)
       #expect(outcome.faults.isEmpty, "\(note): \(outcome.faults)")
