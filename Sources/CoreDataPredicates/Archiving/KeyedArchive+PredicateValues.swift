@@ -20,7 +20,12 @@ extension KeyedArchiveWriter {
     case .double(let value): return plain(.real(value))
     case .decimal(let value): return decimal(value)
     case .string(let value): return string(value)
-    case .date(let value): return date(value)
+    case .date(let value):
+      // It would not be equal to itself when it is read again.
+      guard !value.timeIntervalSinceReferenceDate.isNaN else {
+        throw PlistError("\(owner) hold a date that is no number; set another")
+      }
+      return date(value)
     case .data(let value): return plain(.data(value))
     case .uuid(let value): return uuid(value)
     case .url(let value): return url(value)

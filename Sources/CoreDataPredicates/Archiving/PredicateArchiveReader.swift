@@ -18,7 +18,7 @@ package final class PredicateArchiveReader {
   /// A reader for models, which keep unknown functions and selectors.
   package init(_ archive: KeyedArchive) {
     self.archive = archive
-    values = KeyedArchive.ValueDecoder(archive)
+    values = KeyedArchive.ValueDecoder(archive, allowsUndefinedDates: false)
     isStrict = false
     remaining = Self.limit(for: archive)
   }
@@ -26,7 +26,7 @@ package final class PredicateArchiveReader {
   /// A reader that throws for what can't be evaluated, and for objects that are not of the allowed classes.
   init(_ archive: KeyedArchive, allowed: [AnyClass]) {
     self.archive = archive
-    values = KeyedArchive.ValueDecoder(archive, foreign: .allowed(allowed))
+    values = KeyedArchive.ValueDecoder(archive, foreign: .allowed(allowed), allowsUndefinedDates: false)
     isStrict = true
     remaining = Self.limit(for: archive)
   }
