@@ -92,9 +92,9 @@ final class MigrationTestRun {
     let steps: [MigrationStep]
     do {
       steps = try routes.steps(from: models[first], to: models[versions.count - 1])
-    } catch let refusal as CocoaError where refusal.code.rawValue == NSInferredMappingModelError {
+    } catch  where Self.isInferenceRefusal(error) {
       var step = newStep(first, versions.count - 1, kind, .atOnce)
-      step.outcome = .refused(reasons(of: refusal, first, versions.count - 1))
+      step.outcome = .refused(reasons(of: error, first, versions.count - 1))
       report.steps.append(step)
       return
     }
@@ -220,14 +220,21 @@ final class MigrationTestRun {
       step.isInferred = found.isInferred
       step.conditions = found.inference?.conditions.map(\.description) ?? []
       return found.mapping
-    } catch let refusal as CocoaError where refusal.code.rawValue == NSInferredMappingModelError {
-      step.outcome = .refused(reasons(of: refusal, source, destination))
+    } catch  where Self.isInferenceRefusal(error) {
+      step.outcome = .refused(reasons(of: error, source, destination))
       return nil
     }
   }
 
+  /// Whether nothing can be inferred. Told by the domain: a cast on Linux makes a `CocoaError` of an `NSError`
+  /// of any.
+  private static func isInferenceRefusal(_ error: any Error) -> Bool {
+    let error = error as NSError
+    return error.domain == NSCocoaErrorDomain && error.code == NSInferredMappingModelError
+  }
+
   /// Why no mapping model can be inferred, one by one.
-  private func reasons(of refusal: CocoaError, _ source: Int, _ destination: Int) -> [String] {
+  private func reasons(of refusal: any Error, _ source: Int, _ destination: Int) -> [String] {
     let (old, new) = (tester.versions[source].model, tester.versions[destination].model)
     let reasons: [String] = MappingInference(from: old, to: new).refusals.map(\.description)
     return reasons.isEmpty ? [Self.text(of: refusal)] : reasons

@@ -45,7 +45,7 @@ extension NSManagedObject {
     probe.checkComposite(slot, &failures)
     try NSManagedObject.throwFailures(
       failures.map { failure in
-        guard let failure = failure as? CocoaError else { return failure }
+        guard let failure = failure.ofCocoa else { return failure }
         var info: [String: Any] = failure.userInfo
         info[NSValidationObjectErrorKey] = self
         return CocoaError(failure.code, userInfo: info)
@@ -492,13 +492,10 @@ extension NSManagedObject {
   /// A 1560 whose details are flat: a 1560 among the failures is unpacked.
   static func combined(_ failures: [any Error]) -> CocoaError {
     let flat: [any Error] = failures.flatMap { failure -> [any Error] in
-      let info: [String: Any] = (failure as NSError).userInfo
-      if (failure as NSError).code == NSValidationMultipleErrorsError,
-        let inner = info[NSDetailedErrorsKey] as? [any Error]
-      {
-        return inner
-      }
-      return [failure]
+      guard let cocoa = failure.ofCocoa, cocoa.code.rawValue == NSValidationMultipleErrorsError,
+        let inner = cocoa.userInfo[NSDetailedErrorsKey] as? [any Error]
+      else { return [failure] }
+      return inner
     }
     let most: Int = 20
     let lines: String = flat.prefix(most).map { ErrorMessage.closed(($0 as NSError).localizedDescription) }

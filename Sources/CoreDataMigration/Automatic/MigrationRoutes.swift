@@ -49,7 +49,8 @@ public final class MigrationRoutes {
   {
     do {
       return [try directStep(from: source, to: destination)]
-    } catch let refusal as CocoaError {
+    } catch {
+      guard let refusal = error.ofCocoa else { throw error }
       guard let chains = try chains(from: source, to: destination, isWanted: { !$0.isInferred }) else {
         throw refusal
       }

@@ -14,6 +14,7 @@ enum MigrationFailure: Error, CustomStringConvertible {
   case value(mapping: String, property: String, object: String, reason: String)
   case sourceStore(URL, String)
   case destinationStore(URL, String)
+  case originalCopy(URL, String)
   case historyKept(URL)
   case programStore(URL, type: String)
   case cancelled(URL)
@@ -61,6 +62,10 @@ enum MigrationFailure: Error, CustomStringConvertible {
       return ErrorMessage("The source store \(url.path) can't be migrated: \(reason)")
     case .destinationStore(let url, let reason):
       return ErrorMessage("The destination store \(url.path) can't be written: \(reason)")
+    case .originalCopy(let url, let reason):
+      return ErrorMessage(
+        "The store can't be kept as it is at \(url.path): \(reason)",
+        advice: "The store was not migrated. Give another place for the copy.")
     case .historyKept(let url):
       return ErrorMessage(
         "The store \(url.path) can't be migrated: it keeps persistent history, which would have a gap then.",
@@ -97,13 +102,13 @@ enum MigrationFailure: Error, CustomStringConvertible {
     case .mapping, .value: NSMigrationError
     case .policyClass, .function: NSEntityMigrationPolicyError
     case .sourceStore, .historyKept, .programStore: NSMigrationManagerSourceStoreError
-    case .destinationStore: NSMigrationManagerDestinationStoreError
+    case .destinationStore, .originalCopy: NSMigrationManagerDestinationStoreError
     case .cancelled: NSMigrationCancelledError
     case .backward: NSStagedMigrationBackwardMigrationError
     case .stage: NSMigrationError
     case .modelReference: NSManagedObjectModelReferenceNotFoundError
     case .failedStage(_, _, let underlying):
-      (underlying as? CocoaError).flatMap { Self.isMigration($0.code.rawValue) ? $0.code.rawValue : nil }
+      underlying.ofCocoa.flatMap { Self.isMigration($0.code.rawValue) ? $0.code.rawValue : nil }
         ?? NSMigrationError
     }
   }
@@ -149,7 +154,8 @@ extension FileObstacle {
     case StoreError.database(let code, _, _, _): self.init(databaseCode: code)
     case StoreError.inUse: self = .isLocked
     case StoreError.file(_, _, ENOSPC), StoreError.file(_, _, EDQUOT): self = .isFull
-    case let error as CocoaError:
+    default:
+      guard let error = error.ofCocoa else { return nil }
       switch error.code.rawValue {
       case NSPersistentStoreTimeoutError: self = .isLocked
       case CocoaError.Code.fileWriteOutOfSpace.rawValue: self = .isFull
@@ -157,7 +163,6 @@ extension FileObstacle {
         guard let code = error.userInfo[NSSQLiteErrorDomain] as? NSNumber else { return nil }
         self.init(databaseCode: code.int32Value)
       }
-    default: return nil
     }
   }
 
@@ -190,7 +195,8 @@ extension FileObstacle {
 func withMigrationErrors<Result>(of url: URL, _ body: () throws -> Result) throws -> Result {
   do {
     return try withMigrationErrors(body)
-  } catch let error as CocoaError {
+  } catch {
+    guard let error = error.ofCocoa else { throw error }
     let message: ErrorMessage
     if let obstacle = FileObstacle(error) {
       message = ErrorMessage(

@@ -74,3 +74,11 @@ package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
     return ending.map { ".!?…。！？".contains($0) } ?? true ? text : text + "."
   }
 }
+
+extension Error {
+  /// The error as one of Cocoa; nil for another. A cast on Linux makes a `CocoaError` of an `NSError` of any
+  /// domain, so that a program's own error would be taken for one of the framework's, and lose its domain.
+  package var ofCocoa: CocoaError? {
+    (self as NSError).domain == NSCocoaErrorDomain ? self as? CocoaError : nil
+  }
+}

@@ -85,6 +85,19 @@ struct ValidationHookTests {
     }
   }
 
+  @Test func `an error of the program with the code of several errors stays one`() throws {
+    try stack(.inMemory).run { context in
+      let guest = try #require(context.make("Guest", ["name": "several", "age": 10]) as? Guest)
+      let error = errorThrown { try context.save() }
+      #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSValidationMultipleErrorsError)
+      let details = try #require(error?.userInfo[NSDetailedErrorsKey] as? [any Error])
+      #expect(Set(details.map { ($0 as NSError).domain }) == ["GuestErrors", NSCocoaErrorDomain])
+      guest.age = 30
+      let alone = errorThrown { try context.save() }
+      #expect(alone?.domain == "GuestErrors", "\(alone as Any)")
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a relationship that a check replaces is saved with its other side`(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -270,6 +283,11 @@ class Guest: NSManagedObject {
   private func validateName(_ value: inout Any?) throws {
     guard let name = value as? String else { return }
     if name == "nobody" { throw NSError(domain: "GuestErrors", code: 7) }
+    if name == "several" {
+      throw NSError(
+        domain: "GuestErrors", code: NSValidationMultipleErrorsError,
+        userInfo: [NSDetailedErrorsKey: [NSError(domain: "Inner", code: 1)]])
+    }
     value = name.trimmingCharacters(in: .whitespaces)
   }
 
