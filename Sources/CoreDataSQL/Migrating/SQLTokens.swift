@@ -51,11 +51,32 @@ struct SQLTokens: Hashable {
   }
 
   /// An index's definition without its name: `UNIQUE`, the table, the columns, the condition.
+  ///
+  /// Earlier versions of Apple's framework leave out what SQLite takes by itself, since no column of a store
+  /// has a collation of its own: `(ZTITLE)` is `(ZTITLE COLLATE BINARY ASC)`.
   init(index sql: String) {
     self.init(sql)
     guard let on = tokens.firstIndex(of: .word("ON")) else { return }
     let isUnique: Bool = tokens.prefix(upTo: on).contains(.word("UNIQUE"))
     tokens = (isUnique ? [.word("UNIQUE")] : []) + tokens[on...]
+    removeDefaults()
+  }
+
+  private mutating func removeDefaults() {
+    var kept: [Token] = []
+    var place: Int = 0
+    while place < tokens.count {
+      let next: Token? = place + 1 < tokens.count ? tokens[place + 1] : nil
+      if tokens[place] == .word("COLLATE"), next == .word("BINARY") {
+        place += 2
+      } else if tokens[place] == .word("ASC"), next == .other(",") || next == .other(")") {
+        place += 1
+      } else {
+        kept.append(tokens[place])
+        place += 1
+      }
+    }
+    tokens = kept
   }
 
   func mentions(_ name: String) -> Bool { tokens.contains(.word(DatabaseNames.fold(name))) }
