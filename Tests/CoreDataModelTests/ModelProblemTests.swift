@@ -188,6 +188,14 @@ struct ModelProblemTests {
       title.renamingIdentifier = "label"
       owner.properties.append(title)
     },
+    Sample(
+      name: "names that are exchanged", says: "'name' and 'title' exchange their names", severity: .warning
+    ) { owner, _ in
+      owner.attributesByName["name"]?.renamingIdentifier = "title"
+      let title = Self.attribute("title", .stringAttributeType)
+      title.renamingIdentifier = "name"
+      owner.properties.append(title)
+    },
     Sample(name: "a derivation of nothing", says: "has no expression") { owner, _ in
       let derived = NSDerivedAttributeDescription()
       derived.name = "derived"

@@ -27,6 +27,21 @@ extension ModelLint {
     }
   }
 
+  /// Names that are exchanged by renaming identifiers alone are not in the version hashes.
+  mutating func checkExchanges() {
+    for exchange in RenamingExchange.all(in: model) {
+      let entity: NSEntityDescription? = model.storedEntities.first {
+        $0.name == (exchange.entity ?? exchange.names[0])
+      }
+      let things: String = exchange.entity == nil ? "entities" : "properties"
+      report(
+        .renamingExchange, entity, exchange.entity.map { _ in exchange.names[0] },
+        "\(exchange.list) exchange their names by renaming identifiers and are alike in all else, so that the version hash "
+          + "stays: a store of the version before is not migrated, and each value stays under its former name. Give "
+          + "one of the \(things) a hash modifier, or new names to both")
+    }
+  }
+
   /// A migration finds by its renaming identifier what something was called before, so each has its own.
   private mutating func checkRenaming(
     _ things: [(name: String, identifier: String)],

@@ -21,6 +21,7 @@ struct ModelLint {
 
   mutating func run() -> [ModelProblem] {
     checkEntityNames()
+    checkExchanges()
     checkClasses()
     let reached: Set<ObjectIdentifier> = reachedEntities()
     for entity in entities {

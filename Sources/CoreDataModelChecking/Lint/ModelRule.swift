@@ -15,6 +15,7 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case sharedClass = "shared-class"
   case hiddenType = "hidden-type"
   case renamingClash = "renaming-clash"
+  case renamingExchange = "renaming-exchange"
 
   // Entities
   case parentOutsideModel = "parent-outside-model"
@@ -69,8 +70,9 @@ package enum ModelRule: String, CaseIterable, Sendable {
       .defaultRange, .crossedBounds, .invalidPattern, .destination, .countBounds, .inverseMismatch,
       .requiredUnsavable, .constraint, .index, .fetchRequest:
       .error
-    case .shadowedProperty, .predicateWord, .sharedClass, .renamingClash, .abstractLeaf, .emptyEntity,
-      .defaultInvalid, .settingWithoutEffect, .noTransformer, .insecureTransformer, .noInverse, .noAction,
+    case .shadowedProperty, .predicateWord, .sharedClass, .renamingClash, .renamingExchange, .abstractLeaf,
+      .emptyEntity, .defaultInvalid, .settingWithoutEffect, .noTransformer, .insecureTransformer, .noInverse,
+      .noAction,
       .nullifiedRequired, .requiredSelf, .denyBoth, .cascadeToOwner, .cascadeShared, .emptyIndex,
       .wantedIndex, .doubtfulFetchRequest, .acrossConfigurations, .unknownCode:
       .warning
