@@ -11,21 +11,32 @@ extension NSMappingModel {
   ///
   /// Throws ``ModelFileError`` with file, reason and what to do. Queue: any. Cost: linear in the files.
   public static func load(contentsOf url: URL) throws -> NSMappingModel {
+    try load(contentsOf: url, modelsBeside: [])
+  }
+
+  /// The same, where the models may also lie where other files do: `places` are those of models that the user
+  /// named.
+  package static func load(contentsOf url: URL, modelsBeside places: [URL]) throws -> NSMappingModel {
     switch try MappingFile(at: url) {
     case .compiled(let model): return model.read(from: url)
     case .editor(let editor, let file):
       let models: [NSManagedObjectModel] = try [
         (editor.sourcePath, "source"), (editor.destinationPath, "destination"),
       ].map { path, side in
-        guard let path, let model = MappedModels.find(path, near: url) else {
+        let found: NSManagedObjectModel? = path.flatMap { path in
+          ([url] + places).lazy.compactMap { MappedModels.find(path, near: $0) }.first
+        }
+        guard let found else {
+          let others: String = places.map { ", nor beside \($0.relativePath)" }.joined()
           throw ModelFileError(
             file: file,
             reason: """
               The \(side) model that it was made for, \(path ?? "which it does not name"), is neither beside it nor in a folder \
-              above. Keep the .xcdatamodeld with it, use a compiled mapping model (.cdm), or name both models when loading.
+              above\(others). Keep the .xcdatamodeld with it, use a compiled mapping model (.cdm), or name both models when \
+              loading.
               """)
         }
-        return model
+        return found
       }
       return try MappingCompiler(editor, source: models[0], destination: models[1], file: file).model()
         .read(from: MappingFile.package(of: file))
