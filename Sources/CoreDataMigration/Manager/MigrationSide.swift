@@ -12,6 +12,9 @@ struct StorePlace {
     (self.url, self.type, self.options) = (url, type, options ?? [:])
   }
 
+  /// Whether the store is a file that one save writes as a whole.
+  var isWrittenAtOnce: Bool { [NSXMLStoreType, NSBinaryStoreType].contains(type) }
+
   /// Whether what is there is a file, and not a device: a store at `/dev/null` is in memory, and a program
   /// with all rights would remove the device.
   static func mayRemove(_ url: URL) -> Bool {
@@ -43,13 +46,22 @@ final class MigrationSide {
   private let coordinator: NSPersistentStoreCoordinator
   private let keepsAllDigits: Bool
 
-  init(_ place: StorePlace, _ given: NSManagedObjectModel, options: [AnyHashable: Any]) throws {
+  convenience init(_ place: StorePlace, _ given: NSManagedObjectModel, options: [AnyHashable: Any]) throws {
     guard let copy = given.copy() as? NSManagedObjectModel else {
       preconditionFailure("A copy has its type.")
     }
     for entity in copy.entities { entity.managedObjectClassName = nil }
-    model = copy
-    coordinator = NSPersistentStoreCoordinator(managedObjectModel: copy)
+    try self.init(place, plain: copy, options: options)
+  }
+
+  /// The store again, with the same entities: prepared mappings name them.
+  func reopened(_ place: StorePlace, options: [AnyHashable: Any]) throws -> MigrationSide {
+    try MigrationSide(place, plain: model, options: options)
+  }
+
+  private init(_ place: StorePlace, plain model: NSManagedObjectModel, options: [AnyHashable: Any]) throws {
+    self.model = model
+    coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     var all: [AnyHashable: Any] = place.options.merging(options) { $1 }
     for key in [
       NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,

@@ -7,7 +7,7 @@ import Foundation
 final class MigrationStack {
   unowned let manager: NSMigrationManager
   let source: MigrationSide
-  let destination: MigrationSide
+  private(set) var destination: MigrationSide
   private(set) var currentMapping: NSEntityMapping?
 
   let sourcePlace: StorePlace
@@ -143,17 +143,41 @@ final class MigrationStack {
     kept = nil
     destination.context.willReadRegisteredObjects = nil
     try validate()
-    if manager.verifiesValues {
-      for mapping in mappings {
-        currentMapping = mapping.mapping
-        defer { currentMapping = nil }
-        try verify(mapping)
-      }
-    }
+    let isWrittenAtOnce: Bool = destinationFiles.place.isWrittenAtOnce
+    if !isWrittenAtOnce { try verifyValues() }
     try copyMetadata()
     note(unfinished: false)
     try endPage()
+    if isWrittenAtOnce, manager.verifiesValues {
+      // Until now the objects were in memory alone: what counts is what the file gives back.
+      try advance(by: 0)
+      try reopenDestination()
+      try verifyValues()
+    }
     note(1)
+  }
+
+  private func verifyValues() throws {
+    guard manager.verifiesValues else { return }
+    for mapping in mappings {
+      currentMapping = mapping.mapping
+      defer { currentMapping = nil }
+      try verify(mapping)
+    }
+  }
+
+  private func reopenDestination() throws {
+    let place: StorePlace = destinationFiles.place
+    destination.context.reset()
+    destination.close()
+    do {
+      destination = try destination.reopened(
+        place, options: [NSReadOnlyPersistentStoreOption: true, CreatesStoreIfMissingOption: false])
+    } catch {
+      throw MigrationFailure.destinationStore(
+        manager.subject?.store ?? place.url,
+        "What was written can't be read again: \(MigrationFailure.text(of: error))")
+    }
   }
 
   private func run(_ mapping: PreparedMapping, _ body: () throws -> Void) throws {
@@ -190,7 +214,7 @@ final class MigrationStack {
     if kept != nil { kept? += destination.context.insertedObjects }
     do {
       try destination.context.save()
-    } catch let error as CocoaError where error.code == .managedObjectConstraintMerge {
+    } catch  where error.ofCocoa?.code == .managedObjectConstraintMerge {
       throw ErrorMessage(
         "The migrated objects violate a uniqueness constraint of the destination model: \(ErrorMessage.reason(of: error))",
         advice: "Remove the duplicates from the source first, or merge them in a migration policy."
