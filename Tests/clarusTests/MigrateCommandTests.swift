@@ -154,6 +154,72 @@ import Testing
     #expect(both.errors.contains("--mapping"), "\(both.errors)")
   }
 
+  @Test func `an earlier version is refused without --down, which the error names with both versions`() throws
+  {
+    let store: String = try makeStore()
+    #expect(try migrate(store, "2").status == 0)
+    let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
+    for more in [["--plan"], []] {
+      let run = try CommandLineRun(
+        ["migrate", store, "--to", path("Shop.xcdatamodeld"), "--model-version", "1"] + more)
+      #expect(run.status == 1 && run.output.isEmpty, "\(run)")
+      #expect(
+        run.errors.contains("To go back from 2 to 1, migrate with --down") && run.errors.contains(store),
+        "\(run)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+  }
+
+  @Test func `a plan with problems has exit status 1, in JSON too`() throws {
+    try folder.writeShop(
+      "3",
+      #"<attribute name="title" attributeType="String"/>"# + Self.rank
+        + "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint>"
+        + "</uniquenessConstraints>")
+    let store: String = try makeStore()
+    let sound = try migrate(store, "3", "--plan")
+    #expect(sound.status == 0, "\(sound)")
+    try makeDatabase(URL(fileURLWithPath: store), ["UPDATE ZITEM SET ZTITLE = 'axe'"])
+    for more in [[], ["--json"]] {
+      let run = try CommandLineRun(
+        ["migrate", store, "--to", path("Shop.xcdatamodeld"), "--model-version", "3", "--plan"] + more)
+      #expect(run.status == 1, "\(run)")
+      #expect(run.output.contains("The values of title are to be unique among the objects of Item"), "\(run)")
+      #expect(run.errors.contains("\(store): The migration would end with an error, for 1 reason"), "\(run)")
+    }
+    #expect(try migrate(store, "3").status == 1)
+  }
+
+  @Test func `a place where no original can be kept is refused before anything is done`() throws {
+    let store: String = try makeStore()
+    let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
+    for (place, words) in [(store, "It is the store itself."), (path("none/a.sqlite"), "There is no folder")]
+    {
+      let run = try migrate(store, "2", "--keep-original", place)
+      #expect(run.status == 1 && run.errors.hasPrefix("clarus: --keep-original: "), "\(run)")
+      #expect(run.errors.contains(place) && run.errors.contains(words), "\(run)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+  }
+
+  @Test func `the models of a mapping model that lies elsewhere are looked for beside --to`() throws {
+    let other = try TemporaryFolder()
+    let mapping: String = other.file("Step.xcmappingmodel").path
+    let made = try CommandLineRun([
+      "model", "mapping", path("Shop.xcdatamodeld"), "--from", "1", "--to", "2", "--output", mapping,
+    ])
+    #expect(made.status == 0, "\(made)")
+    let compiled = try CommandLineRun([
+      "model", "mapping", path("Shop.xcdatamodeld"), "--from", "1", "--to", "2", "--mapping", mapping,
+      "--output", other.file("Step.cdm").path,
+    ])
+    #expect(compiled.status == 0, "\(compiled)")
+    let store: String = try makeStore()
+    let run = try migrate(store, "2", "--mapping", mapping)
+    #expect(run.status == 0, "\(run)")
+    #expect(try names(store, "name") == ["name", "axe", "bow"])
+  }
+
   @Test("model squash makes a mapping model over several versions, which a migration then finds")
   func squash() throws {
     try folder.writeShop(

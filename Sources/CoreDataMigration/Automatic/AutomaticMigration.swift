@@ -19,6 +19,9 @@ struct AutomaticMigration {
   /// Whether to undo a migration: what the newer version, the store's, calls by another name keeps its
   /// values.
   var goesDown: Bool = false
+  /// Whether an inferred way to an earlier version than the store's is refused unless ``goesDown`` says so: on
+  /// it what was renamed since would be lost.
+  var refusesEarlier: Bool = false
   var verifiesValues: Bool = false
   /// Called with the number of objects that are done, and of all; what it throws ends the migration.
   var note: ((_ done: Int, _ total: Int) throws -> Void)?
@@ -59,9 +62,12 @@ struct AutomaticMigration {
   {
     let infers: Bool = store.isSet(NSInferMappingModelAutomaticallyOption)
     let path = MigrationPath(known: known, infers: infers, url: store.url, chosen: mapping)
-    return goesDown && mapping == nil
-      ? [try path.stepDown(from: source, to: destination)]
-      : try path.steps(from: source, to: destination)
+    if goesDown, mapping == nil { return [try path.stepDown(from: source, to: destination)] }
+    let steps: [MigrationStep] = try path.steps(from: source, to: destination)
+    if refusesEarlier, steps.allSatisfy(\.isInferred) {
+      try path.requireNotEarlier(destination, than: source)
+    }
+    return steps
   }
 
   /// Holds the store's lock meanwhile. Throws if the store can't be migrated at all.
@@ -105,7 +111,7 @@ struct AutomaticMigration {
     let staging = StagingFolder(for: store.url)
     // After an error nothing is left. A process that is killed leaves what the next one goes on with.
     defer { staging.discard() }
-    if steps.count == 1, let inPlace = try InPlaceStep(steps[0], of: store, counting: false) {
+    if let inPlace = try InPlaceStep.choice(steps, of: store, counting: false).step {
       return try inPlace.run(verifies: verifiesValues, note: note)
     }
     settle(steps[0].source)

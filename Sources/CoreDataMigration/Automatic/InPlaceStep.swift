@@ -6,21 +6,52 @@ import Foundation
 /// An inferred step that the store's kind does within its file, in one transaction: no object is loaded, and
 /// objects keep their numbers.
 struct InPlaceStep {
+  /// Whether steps can be done in place.
+  enum Choice {
+    case possible(InPlaceStep)
+    /// Objects are copied, for these reasons, a sentence each.
+    case copied(reasons: [String])
+
+    var step: InPlaceStep? { if case .possible(let step) = self { step } else { nil } }
+    var reasonsForCopy: [String] { if case .copied(let reasons) = self { reasons } else { [] } }
+  }
+
   let planned: PlannedMigration
   private let kind: any StoreEngineKind
   private let plan: SchemaPlan
   private let options: StoreOpeningOptions
   private let url: URL
 
-  /// nil if the store has to be migrated object by object. `counting`: whether the plan counts rows, and
-  /// looks for what in them stands in the way; a run does that in its transaction.
-  init?(_ step: MigrationStep, of store: OutdatedStore, counting: Bool) throws {
-    // Statements don't count the members of relationships.
-    guard let inference = step.inference, !inference.countsMembers,
-      let kind = StoreRegistry.fileKind(ofType: store.type)
-    else {
-      return nil
+  /// `counting`: whether the plan counts rows, and looks for what in them stands in the way; a run does that
+  /// in its transaction.
+  static func choice(_ steps: [MigrationStep], of store: OutdatedStore, counting: Bool) throws -> Choice {
+    guard steps.count == 1, let step = steps.first else {
+      return .copied(reasons: [
+        "There are \(steps.count) steps, and only one step at a time is done in place."
+      ])
     }
+    guard let inference = step.inference else {
+      return .copied(reasons: [
+        "The mapping model is not inferred, so its expressions make every object anew."
+      ])
+    }
+    // Statements don't count the members of relationships.
+    if inference.countsMembers {
+      return .copied(reasons: [
+        "A to-many relationship gets other limits, which are checked object by object."
+      ])
+    }
+    guard let kind = StoreRegistry.fileKind(ofType: store.type) else {
+      return .copied(reasons: ["The store is of the program's own type '\(store.type)'."])
+    }
+    let made = try InPlaceStep(step, inference, of: store, kind, counting: counting)
+    return made.planned.canRunInPlace ? .possible(made) : .copied(reasons: made.planned.obstacles)
+  }
+
+  private init(
+    _ step: MigrationStep, _ inference: MappingInference, of store: OutdatedStore,
+    _ kind: any StoreEngineKind, counting: Bool
+  ) throws {
     let (source, target) = (ModelLayout(model: step.source), ModelLayout(model: step.destination))
     plan = SchemaPlan(source: source, target: target, ModelCorrespondence(inference.difference))
     var options = StoreOpeningOptions(apple: step.sourceOptions(store))
@@ -28,7 +59,6 @@ struct InPlaceStep {
     self.options = options
     (self.kind, url) = (kind, store.url)
     planned = try kind.migrationPlan(at: store.url, plan: plan, options: options)
-    if !planned.canRunInPlace { return nil }
   }
 
   func run(verifies: Bool, note: ((_ done: Int, _ total: Int) throws -> Void)?) throws {

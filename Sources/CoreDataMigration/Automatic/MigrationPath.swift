@@ -44,7 +44,7 @@ struct MigrationPath {
   private func withCures(
     _ refusal: any Error, _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel
   ) -> any Error {
-    guard let error = refusal as? CocoaError,
+    guard let error = refusal.ofCocoa,
       let path = renamings.path(from: source, to: destination)
     else { return refusal }
     let between: String = path.dropFirst().dropLast().map(known.title(of:)).joined(separator: ", ")
@@ -70,19 +70,35 @@ struct MigrationPath {
   func stepDown(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
     -> MigrationStep
   {
-    let up: ModelDifference = renamings.difference(from: source, to: destination)
     let down: ModelDifference = renamings.difference(from: destination, to: source).inverse
-    let (keptUp, keptDown) = (RenamingChain.kept(up), RenamingChain.kept(down))
-    // Without renamings only the order of the versions tells which is the later one.
-    let isLater: Bool =
-      keptUp == keptDown
-      ? renamings.isInOrder(source, destination) : keptUp.isStrictSuperset(of: keptDown)
-    if isLater {
+    if isLater(destination, than: source) {
       throw MigrationFailure.stage(
         "The store \(url.path) can't be migrated down to \(known.title(of: destination)), which is a later version than "
           + "the store's.",
         advice: "Migrate it without --down (isDown: false), or name an earlier version.")
     }
     return try MigrationStep(inferredFrom: down)
+  }
+
+  /// Throws if the destination is an earlier version, which is to be said: read forwards, what was renamed
+  /// since would be lost.
+  func requireNotEarlier(_ destination: NSManagedObjectModel, than source: NSManagedObjectModel) throws {
+    guard isLater(source, than: destination) else { return }
+    let (from, to): (String, String) = (known.title(of: source), known.title(of: destination))
+    throw MigrationFailure.stage(
+      "The store \(url.path) has the version \(from), and \(to) is an earlier one.",
+      advice:
+        "To go back from \(from) to \(to), migrate with --down (isDown: true): what was renamed since keeps its values. "
+        + "Or name a later version.")
+  }
+
+  /// Whether the first version is the later one: it says what something was called in the other. Without
+  /// renamings only the order of the versions tells.
+  private func isLater(_ version: NSManagedObjectModel, than other: NSManagedObjectModel) -> Bool {
+    let up: ModelDifference = renamings.difference(from: other, to: version)
+    let down: ModelDifference = renamings.difference(from: version, to: other).inverse
+    let (keptUp, keptDown) = (RenamingChain.kept(up), RenamingChain.kept(down))
+    return keptUp == keptDown
+      ? renamings.isInOrder(other, version) : keptUp.isStrictSuperset(of: keptDown)
   }
 }

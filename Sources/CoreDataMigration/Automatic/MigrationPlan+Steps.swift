@@ -8,9 +8,11 @@ extension MigrationPlan.Step {
   /// way of copying.
   init(
     _ step: MigrationStep, counts: StoreInspection?, _ contents: SurveyedContents?,
-    _ planned: PlannedMigration?, _ found: [String], known: KnownModels
+    _ choice: InPlaceStep.Choice, _ found: [String], known: KnownModels
   ) {
     self.step = step
+    let planned: PlannedMigration? = choice.step?.planned
+    reasonsForCopy = choice.reasonsForCopy
     statements = planned?.steps.map {
       MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
     }
@@ -160,8 +162,39 @@ extension MigrationPlan.Entity {
         continue
       }
       let keys: Set<String> = expression.expressionNode().keysOfSource
-      if keys == [name] { continue }
-      lines.append(keys.count == 1 ? "\(name) from \(keys.first ?? "")" : "\(name) = \(expression)")
+      if keys != [name] {
+        lines.append(keys.count == 1 ? "\(name) from \(keys.first ?? "")" : "\(name) = \(expression)")
+      }
+      if keys.count == 1, let old = keys.first.flatMap({ source.propertiesByName[$0] }),
+        let new = destination.propertiesByName[name]
+      {
+        lines += forms(old, new)
+      }
+    }
+    return lines
+  }
+
+  /// What becomes of a property beside its name, in words.
+  private static func forms(_ old: NSPropertyDescription, _ new: NSPropertyDescription) -> [String] {
+    var lines: [String] = []
+    func add(_ words: String) { lines.append("\(new.name) becomes \(words)") }
+    if !old.isOptional, new.isOptional { add("optional") }
+    if old.isOptional, !new.isOptional {
+      let value: Any? = (new as? NSAttributeDescription)?.defaultValue
+      add("required" + (value.map { "; objects without a value get \($0)" } ?? ""))
+    }
+    if let old = old as? NSAttributeDescription, let new = new as? NSAttributeDescription {
+      let (before, after): (String, String) = (old.attributeType.editorName, new.attributeType.editorName)
+      if before != after { add("\(after), from \(before)") }
+      if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
+        lines.append(
+          new.allowsExternalBinaryDataStorage
+            ? "large values of \(new.name) move to files" : "large values of \(new.name) move into the store")
+      }
+    }
+    if let old = old as? NSRelationshipDescription, let new = new as? NSRelationshipDescription {
+      if old.isToMany != new.isToMany { add(new.isToMany ? "to-many" : "to-one") }
+      if new.isToMany, old.isOrdered != new.isOrdered { add(new.isOrdered ? "ordered" : "unordered") }
     }
     return lines
   }

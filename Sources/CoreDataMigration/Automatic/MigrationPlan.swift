@@ -29,6 +29,9 @@ public struct MigrationPlan: CustomStringConvertible {
     /// The statements, each with what it does and the rows that it changes, if the step is done in place; nil
     /// if objects are copied to a new file.
     public let statements: [Statement]?
+    /// Why objects are copied to a new file and the store is not changed in place, a sentence each; none if it
+    /// is.
+    public let reasonsForCopy: [String]
     /// What in the store stands in the way; not known for a later step.
     public let problems: [String]
     /// What the step needs of the objects, and checks; an object that lacks it ends the migration.
@@ -70,7 +73,8 @@ public struct MigrationPlan: CustomStringConvertible {
   /// of nothing is lost; where that is not known, in a later step, it counts.
   public let losses: [String]
   /// What is worth knowing before, a sentence each: too little space, another process that has the store
-  /// open, indexes that the store lacks, references that lead nowhere.
+  /// open, indexes that the store lacks, references that lead nowhere; of a store that needs no migration, names
+  /// that were exchanged without a trace in the version hashes.
   public let warnings: [String]
   /// Why the store can't be brought back by a migration down to its present version with all values as they
   /// are now, a sentence each; none if it can.
@@ -100,7 +104,8 @@ public struct MigrationPlan: CustomStringConvertible {
   ///     looked for.
   ///
   /// Throws a `CocoaError`: 134130 if the model of the store is not found, 134140 and 134190 if no way leads
-  /// to the model, with the reasons, and errors of reading the file.
+  /// to the model, with the reasons, 134110 if the model is an earlier version and `isDown` is false and no
+  /// mapping model leads to it, or the other way round, and errors of reading the file.
   public init(
     forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel? = nil,
     configuration: String? = nil, options: [AnyHashable: Any] = [:], isDown: Bool = false
@@ -115,6 +120,7 @@ public struct MigrationPlan: CustomStringConvertible {
           configuration: configuration, url: url, options: all))
       migration.mapping = mapping
       migration.goesDown = isDown
+      migration.refusesEarlier = true
       return try MigrationPlan(migration, file)
     }
   }
@@ -122,21 +128,21 @@ public struct MigrationPlan: CustomStringConvertible {
   private init(_ migration: AutomaticMigration, _ file: StoreInspection) throws {
     let store: OutdatedStore = migration.store
     let found: [MigrationStep] = try migration.steps()
-    let inPlace: InPlaceStep? =
-      found.count == 1 ? try InPlaceStep(found[0], of: store, counting: true) : nil
+    let choice: InPlaceStep.Choice = try InPlaceStep.choice(found, of: store, counting: true)
+    let inPlace: InPlaceStep? = choice.step
     let contents: SurveyedContents? = found.first.map { SurveyedContents($0, of: store) }
     let problems: [String] =
       try inPlace == nil
       ? found.first.flatMap { step in
         try contents.map { try MigrationProblems(step, of: store, $0).sentences() }
       } ?? [] : []
-    let lost: [String] = try inPlace == nil ? Self.lostReferences(contents) : []
+    let lost = try LostReferences(found.first, inPlace == nil ? contents : nil)
     url = store.url
     self.migration = migration
     steps = found.enumerated().map { number, step in
       Step(
-        step, counts: number == 0 ? file : nil, number == 0 ? contents : nil, inPlace?.planned,
-        number == 0 ? problems : [], known: migration.known)
+        step, counts: number == 0 ? file : nil, number == 0 ? contents : nil, choice,
+        number == 0 ? problems + lost.problems : [], known: migration.known)
     }
     // The file of an open store is not read for the digest of its contents.
     contents?.close()
@@ -149,17 +155,11 @@ public struct MigrationPlan: CustomStringConvertible {
       } + (survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text))
     warnings =
       steps.isEmpty
-      ? [] : survey.warnings(drift) + lost + Self.sentences(of: steps, givenMapping: migration.mapping)
+      ? ExchangedNames(store, file, migration.known).warnings()
+      : survey.warnings(drift) + lost.warnings + Self.sentences(of: steps, givenMapping: migration.mapping)
     obstaclesToReturn = survey.obstaclesToReturn
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
     completedSteps = migration.completed(of: found)
-  }
-
-  private static func lostReferences(_ contents: SurveyedContents?) throws -> [String] {
-    try contents?.lostReferences().map { problem in
-      "\(problem.count) reference(s) of \(problem.entity ?? "").\(problem.property ?? "") lead to objects that are not in the "
-        + "store, and will be nil."
-    } ?? []
   }
 
   /// Where the mapping model that was given is used, if it leads part of the way only.
@@ -189,8 +189,9 @@ public struct MigrationPlan: CustomStringConvertible {
   /// - Parameters:
   ///   - verifies: whether to read the new store again before it takes the old one's place, and to compare
   ///     each value and relationship that the mapping models copy; costs about half of the migration again.
-  ///   - original: a place for a copy of the store as it was; there must be nothing yet. After an error it is
-  ///     removed if the store is as it was.
+  ///   - original: a place for a copy of the store as it was; there must be nothing yet, and the folder must
+  ///     be there, which is checked before anything else. After an error the copy is removed if the store is as
+  ///     it was.
   ///   - progress: called with the numbers of objects that are done and of all; what it throws ends the
   ///     migration.
   ///
@@ -205,14 +206,16 @@ public struct MigrationPlan: CustomStringConvertible {
       migration.verifiesValues = verifies
       migration.note = progress
       guard let original else { return try migration.run() }
+      let copy = OriginalCopy(of: migration.store, at: original)
+      try copy.requirePlace()
       let version: String = try versionOfStore()
-      try keep(at: original)
+      try copy.make()
       do {
         try migration.run()
       } catch {
         // A commit that has failed may be complete in the log: only a store that is as it was needs no copy.
         if FileObstacle(error) == .isLocked || (try? versionOfStore()) == version {
-          StorePlace(original, migration.store.type, nil).remove()
+          copy.remove()
         }
         throw error
       }
@@ -224,23 +227,6 @@ public struct MigrationPlan: CustomStringConvertible {
     MigrationJournal.digest(
       ofVersions: try NSPersistentStoreCoordinator.metadataForPersistentStore(
         ofType: migration.store.type, at: url, options: migration.store.options))
-  }
-
-  private func keep(at original: URL) throws {
-    if FileStamp(path: original.path) != nil {
-      throw MigrationFailure.destinationStore(original, "There is something already. Give another URL.")
-    }
-    do {
-      try migration.store.coordinator.replacePersistentStore(
-        at: original,
-        destinationOptions: migration.store.options.filter {
-          $0.key == AnyHashable(NSPersistentStoreTimeoutOption)
-        },
-        withPersistentStoreFrom: url, ofType: migration.store.type)
-    } catch {
-      StorePlace(original, migration.store.type, nil).remove()
-      throw error
-    }
   }
 
   /// What a process that was killed has done already.
@@ -257,7 +243,10 @@ public struct MigrationPlan: CustomStringConvertible {
   }
 
   public var description: String {
-    if steps.isEmpty { return "\(url.lastPathComponent) has this model already." }
+    if steps.isEmpty {
+      return (["\(url.lastPathComponent) has this model already."] + warnings.map { "Beware: \($0)" })
+        .joined(separator: "\n")
+    }
     var lines: [String] = []
     if let begun { lines.append(begun) }
     for step in steps {
@@ -272,7 +261,8 @@ public struct MigrationPlan: CustomStringConvertible {
           lines += ["    \(statement.explanation)\(rows)", "      \(statement.sql)"]
         }
       } else {
-        lines.append("  object by object, into a new file that then takes the store's place")
+        lines.append("  object by object, into a new file that then takes the store's place, because:")
+        lines += step.reasonsForCopy.map { "    \($0)" }
       }
     }
     func list(_ title: String, _ sentences: [String]) {

@@ -18,9 +18,13 @@ struct RenamingChain {
     return difference(insteadOf: direct) ?? direct
   }
 
-  /// Whether the second version comes after the first.
+  /// Whether the second version comes after the first, wherever versions with the hashes of both are: one may
+  /// have come back to an earlier one.
   func isInOrder(_ first: NSManagedObjectModel, _ second: NSManagedObjectModel) -> Bool {
-    guard let first = place(of: first), let second = place(of: second) else { return false }
+    let hashes: [String: Data] = first.entityVersionHashesByName
+    guard let first = versions.lastIndex(where: { $0.entityVersionHashesByName == hashes }),
+      let second = place(of: second)
+    else { return false }
     return first < second
   }
 

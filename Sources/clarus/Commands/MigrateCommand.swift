@@ -2,6 +2,7 @@ import ArgumentParser
 import CoreDataGraph
 import CoreDataMigration
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
@@ -18,8 +19,8 @@ struct MigrateCommand: ParsableCommand {
       If the process is killed, the same command goes on after the last step that was complete.
 
       The model that the store was written with is its own copy; for a store that carries none it is looked for among the \
-      versions beside --to. The mapping model is inferred unless --mapping names one or one lies beside --to. Policies of a \
-      program can't run here.
+      versions beside --to. The mapping model is inferred unless --mapping names one or one lies beside --to; the models that an \
+      .xcmappingmodel names are looked for beside it, and beside --to. Policies of a program can't run here.
 
       EXAMPLES
         clarus migrate Shop.sqlite --to Shop.xcdatamodeld --plan
@@ -27,9 +28,13 @@ struct MigrateCommand: ParsableCommand {
         clarus migrate Shop.sqlite --to Shop.momd --model-version 'Shop 2' --down
         clarus migrate Shop.xml --to Shop.xcdatamodeld --mapping Shop1to2.xcmappingmodel
 
+      EXIT STATUS
+        0 the store has the model, or with --plan: nothing stands in the way   1 not, as standard error says   2 wrong usage
+
       JSON
         { "store", "needed", "done", "completedSteps", "losses": [], "warnings": [], "obstaclesToReturn": [], "neededSpace", "seconds",
-          "steps": [{"from", "to", "inferred", "mapping", "inPlace", "problems": [], "conditions": [],
+          "steps": [{"from", "to", "inferred", "mapping", "inPlace", "reasonsForCopy": [], "problems": [],
+            "conditions": [],
             "entities": [{"change", "from", "to", "objects", "policy", "changes": []}],
             "statements": [{"explanation", "sql", "rows"}] or null}] }
       """)
@@ -79,8 +84,16 @@ struct MigrateCommand: ParsableCommand {
       try ModelArgument.load(to, version: modelVersion).model
     }
     let url = URL(fileURLWithPath: store)
+    if let keepOriginal {
+      try naming("--keep-original") {
+        try withAdvice { try OriginalCopy.requirePlace(URL(fileURLWithPath: keepOriginal), ofStoreAt: url) }
+      }
+    }
     let chosen: NSMappingModel? = try mapping.map { path in
-      try naming("--mapping") { try NSMappingModel.load(contentsOf: URL(fileURLWithPath: path)) }
+      try naming("--mapping") {
+        try NSMappingModel.load(
+          contentsOf: URL(fileURLWithPath: path), modelsBeside: [URL(fileURLWithPath: to)])
+      }
     }
     let planned: MigrationPlan = try Transformation.$passesData.withValue(true) {
       try withAdvice { try runPlan(at: url, to: model, by: chosen) }
@@ -107,6 +120,12 @@ struct MigrateCommand: ParsableCommand {
       for loss in planned.losses { try output.writeLine(DisplayWidth.escaped("lost: \(loss)")) }
     }
     try output.flush()
+    let problems: Int = planned.steps.reduce(0) { $0 + $1.problems.count }
+    if plan, problems > 0 {
+      throw CommandFailure(
+        "\(store): The migration would end with an error, for \(Counted.text(problems, "reason", "reasons")): see each "
+          + "problem in the plan.")
+    }
   }
 
   private func runPlan(at url: URL, to model: NSManagedObjectModel, by mapping: NSMappingModel?) throws
@@ -123,7 +142,8 @@ struct MigrateCommand: ParsableCommand {
   private func withAdvice<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as CocoaError {
+    } catch {
+      guard let error = error.ofCocoa else { throw error }
       if error.code.rawValue == NSEntityMigrationPolicyError {
         throw CommandFailure(
           ErrorText.oneLine(
@@ -174,8 +194,8 @@ struct MigrateCommand: ParsableCommand {
       return .object([
         ("from", .string(step.source)), ("to", .string(step.destination)),
         ("inferred", .bool(step.isInferred)), ("mapping", text(step.mappingFile?.path)),
-        ("inPlace", .bool(step.statements != nil)), ("problems", texts(step.problems)),
-        ("conditions", texts(step.conditions)),
+        ("inPlace", .bool(step.statements != nil)), ("reasonsForCopy", texts(step.reasonsForCopy)),
+        ("problems", texts(step.problems)), ("conditions", texts(step.conditions)),
         ("entities", .array(entities)), ("statements", statements),
       ])
     }
