@@ -35,6 +35,39 @@ struct ModelCommandTests {
     }
   }
 
+  @Test func `what values are allowed is shown`() throws {
+    let model: URL = folder.file("Rules.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+      <entity name="Item" syncable="YES">
+        <attribute name="code" attributeType="String" minValueString="2" maxValueString="9" regularExpressionString="[A-Z]+"/>
+        <attribute name="rank" attributeType="Integer 16" minValueString="1" maxValueString="5"/>
+        <attribute name="day" attributeType="Date" minDateTimeInterval="0"/>
+        <attribute name="free" attributeType="String"/>
+        <relationship name="parts" optional="YES" toMany="YES" minCount="1" maxCount="3" deletionRule="Nullify" destinationEntity="Item"/>
+      </entity>
+    </model>
+    """.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["model", "show", model.path])
+    for words in [
+      "length at least 2, length at most 9, pattern [A-Z]+", "at least 1, at most 5", "at least \"2001-01-01",
+      "to-many, at least 1, at most 3, no inverse, on delete Nullify",
+    ] { #expect(run.output.contains(words), "\(run)") }
+    let json = try CommandLineRun(["model", "show", model.path, "--json"])
+    let entities = try #require((try json.json() as? [String: Any])?["entities"] as? [[String: Any]])
+    let attributes = try #require(entities.first?["attributes"] as? [[String: Any]])
+    let code = try #require(attributes.first { $0["name"] as? String == "code" })
+    #expect(
+      code["minLength"] as? Int == 2 && code["maxLength"] as? Int == 9
+        && code["pattern"] as? String == "[A-Z]+")
+    let rank = try #require(attributes.first { $0["name"] as? String == "rank" })
+    #expect(rank["min"] as? Int == 1 && rank["max"] as? Int == 5)
+    let free = try #require(attributes.first { $0["name"] as? String == "free" })
+    #expect(free["minLength"] == nil && free["rules"] == nil)
+  }
+
   // Finding: a computed column had a name that the reader of the file had made up, "expression1".
   @Test func `indexes are shown with their expressions, directions and kinds`() throws {
     let model: URL = folder.file("Place.xcdatamodel")

@@ -15,7 +15,10 @@ struct ModelShowCommand: ParsableCommand {
 
       JSON
         { "name", "versionIdentifiers", "checksum",
-          "entities": [{"name", "abstract", "superentity", "attributes": […], "relationships": […], …}],
+          "entities": [{"name", "abstract", "superentity",
+                        "attributes": [{"name", "type", "optional", …, and where they are set "min", "max", "minLength",
+                                        "maxLength", "pattern", "rules": [other predicates]}],
+                        "relationships": […], …}],
           "configurations": {name: [entity]},
           "fetchRequests": [{"name", "entity", "predicate"}] }
       """)

@@ -53,6 +53,7 @@ struct EntityFacts {
     if let derived = attribute as? NSDerivedAttributeDescription {
       entries.append(("derivation", .optional(derived.derivationExpression.map { $0.description })))
     }
+    entries += AttributeRule.json(AttributeRule.all(of: attribute))
     if let name = attribute.valueTransformerName { entries.append(("valueTransformer", .string(name))) }
     if attribute.attributeType == .transformableAttributeType {
       entries.append(("valueClass", .optional(attribute.attributeValueClassName)))
@@ -139,7 +140,7 @@ struct EntityFacts {
     try output.writeLine(heading)
     if entity.properties.isEmpty { return }
     var table = TextTable(
-      [.init(title: "Property"), .init(title: "Type"), .init(title: "Remarks")], indent: "  ")
+      [.init(title: "Property"), .init(title: "Type"), .init(title: "Remarks", widest: 400)], indent: "  ")
     for attribute in attributes { try table.add(cells(attribute), to: output) }
     for relationship in relationships { try table.add(cells(relationship), to: output) }
     for property in fetchedProperties {
@@ -168,6 +169,7 @@ struct EntityFacts {
     if let derived = attribute as? NSDerivedAttributeDescription {
       remarks.append("derived \(derived.derivationExpression.map { $0.description } ?? "")")
     }
+    remarks += AttributeRule.all(of: attribute).map(\.words)
     if let transformer = attribute.valueTransformerName { remarks.append("by \(transformer)") }
     if attribute.allowsExternalBinaryDataStorage { remarks.append("external storage") }
     return [attribute.name, attribute.attributeType.editorName, remarks.joined(separator: ", ")]
@@ -178,6 +180,10 @@ struct EntityFacts {
       relationship.isToMany ? (relationship.isOrdered ? "to-many, ordered" : "to-many") : "to-one"
     var remarks: [String] = [arity]
     if !relationship.isOptional { remarks.append("required") }
+    if relationship.isToMany, relationship.minCount > 0 {
+      remarks.append("at least \(relationship.minCount)")
+    }
+    if relationship.isToMany, relationship.maxCount > 0 { remarks.append("at most \(relationship.maxCount)") }
     if relationship.isTransient { remarks.append("transient") }
     remarks.append(
       relationship.inverseRelationship.map { "inverse \($0.name)" } ?? "no inverse")

@@ -12,9 +12,11 @@ struct TextTable {
   struct Column {
     var title: String
     var alignment: Alignment = .left
+    /// Cells of the column never get wider than this.
+    var widest: Int = TextTable.widestCell
   }
 
-  /// Cells never get wider than this.
+  /// Cells of values.
   static let widestCell: Int = 60
   /// How many rows decide the widths.
   static let sampleSize: Int = 500
@@ -31,7 +33,9 @@ struct TextTable {
 
   /// Adds a row; writes it and the buffered rows when the widths are known.
   mutating func add(_ cells: [String], to output: StandardOutput) throws {
-    let safe: [String] = cells.map { DisplayWidth.truncated(DisplayWidth.escaped($0), to: Self.widestCell) }
+    let safe: [String] = cells.enumerated().map { column, cell in
+      DisplayWidth.truncated(DisplayWidth.escaped(cell), to: columns[column].widest)
+    }
     if widths != nil {
       try writeRow(safe, to: output)
     } else {
