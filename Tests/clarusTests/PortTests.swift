@@ -84,6 +84,71 @@ import Testing
     #expect(with.status == 0 && !with.output.contains("CoreDataNames.swift"))
   }
 
+  // MARK: What is no file of the folder
+
+  @Test func `a link out of the folder is left out and named, and what it leads to stays`() throws {
+    let folder = try folder()
+    let other = try TemporaryFolder()
+    let text: String = "@objc class A {}\n"
+    try FileManager.default.createDirectory(
+      at: other.file("Shared"), withIntermediateDirectories: false)
+    for name in ["Out.swift", "Shared/B.swift", "Names.swift"] {
+      try text.write(to: other.file(name), atomically: true, encoding: .utf8)
+    }
+    let manifest: String = #"let package = Package(name: "Shop", targets: [.target(name: "Shop")])"#
+    try manifest.write(to: other.file("Package.swift"), atomically: true, encoding: .utf8)
+    let sources: URL = folder.file("Sources/Shop")
+    for (name, place) in [
+      (sources.appendingPathComponent("Out.swift"), other.file("Out.swift")),
+      (sources.appendingPathComponent("Shared"), other.file("Shared")),
+      (sources.appendingPathComponent("Gone.swift"), other.file("none")),
+      (sources.appendingPathComponent("CoreDataNames.swift"), other.file("new")),
+      (sources.appendingPathComponent("Again.swift"), sources.appendingPathComponent("View.swift")),
+      (folder.file("Package.swift"), other.file("Package.swift")),
+    ] { try FileManager.default.createSymbolicLink(at: name, withDestinationURL: place) }
+    let before = try FolderState(other.url)
+    let run = try CommandLineRun(["port", folder.url.path, "--write"])
+    #expect(run.status == 0, "\(run)")
+    for words in [
+      "Shop/Out.swift: left out: It is a link out of the folder.",
+      "Shop/Shared: left out: It is a link out of the folder.",
+      "Shop/Gone.swift: left out: It is a link that leads to no file.",
+      "Shop/CoreDataNames.swift: left out: It is a link that leads to no file",
+    ] { #expect(run.output.contains(words), "\(run)") }
+    #expect(!run.output.contains("Again.swift"), "\(run)")
+    #expect(try FolderState(other.url) == before)
+    let json = try CommandLineRun(["port", folder.url.path, "--json"])
+    #expect(((try json.json() as? [String: Any])?["skipped"] as? [Any])?.count == 4, "\(json)")
+  }
+
+  @Test func `a pipe among the sources is left out and named`() throws {
+    let folder = try folder()
+    let run = try CommandLineRun(
+      shell:
+        "cd '\(folder.url.path)' && mkfifo Sources/Shop/Pipe.swift Package.swift && timeout 20 \"$CLARUS\" port ."
+    )
+    #expect(run.status == 0, "\(run)")
+    #expect(run.output.contains("Sources/Shop/Pipe.swift: left out: It is a pipe, not a file."), "\(run)")
+    let alone = try CommandLineRun(
+      shell: "cd '\(folder.url.path)' && timeout 20 \"$CLARUS\" port Sources/Shop/Pipe.swift")
+    #expect(alone.status == 1 && alone.errors.contains("It is a pipe, not a file."), "\(alone)")
+  }
+
+  @Test func `line ends of Windows stay, and only changed lines are shown`() throws {
+    let folder = try TemporaryFolder()
+    let text: String = "import UIKit\r\n@objc class A {}\r\n\r\nlet b = 1\r\n"
+    let file: URL = folder.file("A.swift")
+    try Data(text.utf8).write(to: file)
+    let plan = try CommandLineRun(["port", folder.url.path])
+    #expect(plan.output.contains("-@objc class A {}\r\n"), "\(plan)")
+    #expect(plan.output.contains("\n let b = 1\r\n") && !plan.output.contains("-let b"), "\(plan)")
+    #expect(try CommandLineRun(["port", folder.url.path, "--write"]).status == 0)
+    let new: String = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+    #expect(
+      new == "#if canImport(UIKit)\r\n  import UIKit\r\n#else\r\n  import Foundation\r\n#endif\r\n"
+        + "class A {}\r\n\r\nlet b = 1\r\n")
+  }
+
   // MARK: Manifests
 
   private static let library: String = #".product(name: "CoreData", package: "clarus")"#

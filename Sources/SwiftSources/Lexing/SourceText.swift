@@ -25,6 +25,11 @@ package struct SourceText: Sendable {
     self.init(path: path ?? url.path, text)
   }
 
+  /// Whether its first line ends in two characters, as on Windows.
+  package var hasCarriageReturns: Bool {
+    lineStarts.count > 1 && lineStarts[1] > 1 && bytes[lineStarts[1] - 2] == UInt8(ascii: "\r")
+  }
+
   /// The last component of the path.
   package var fileName: String { String(path.split(separator: "/").last ?? "") }
 

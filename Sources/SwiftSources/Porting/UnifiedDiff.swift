@@ -53,8 +53,11 @@ package enum UnifiedDiff {
     return result
   }
 
+  /// A carriage return at the end of a line belongs to it, as in `diff`: the two characters of a line end are
+  /// one `Character`, which no line feed is equal to.
   private static func lines(of text: String) -> [Substring] {
-    var lines: [Substring] = text.split(separator: "\n", omittingEmptySubsequences: false)
+    var lines: [Substring] = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { Substring($0) }
     if lines.last?.isEmpty == true { lines.removeLast() }
     return lines
   }

@@ -11,7 +11,8 @@ struct PortCommand: ParsableCommand {
       Removes what needs the Objective-C runtime (@objc, @nonobjc, dynamic), writes #keyPath as text, imports CoreData where \
       Foundation lacks a class, and settles ambiguous names. The rest is listed, each place with the page of the \
       documentation that explains it. Comments, texts and code that isn't compiled here (#if canImport(UIKit)) stay as they \
-      are, and a file that is not understood is not changed. A second run changes nothing.
+      are, and a file that is not understood is not changed. A second run changes nothing. A link that leads out of the folder is \
+      left out and named, and so is what is no file, such as a pipe.
 
       Without --write nothing is changed; the changes are shown as a diff. @NSManaged stays: CoreDataSourcesPlugin \
       makes the accessors. The manifest of a package that depends on Clarus gets the library and the plugins that its targets need \
@@ -26,7 +27,7 @@ struct PortCommand: ParsableCommand {
         { "files": [{"path", "changedLines"}], "changedLines", "written": true or false,
           "findings": [{"path", "line", "column", "rule", "outcome": "rewritten", "left" or "check", "source", "message",
                         "page"}],
-          "unread": [{"path", "message"}], "manifest": [what is to be written by hand] }
+          "unread": [{"path", "message"}], "skipped": [{"path", "message"}], "manifest": [what is to be written by hand] }
       """)
 
   @Argument(help: ArgumentHelp("A Swift file, or a folder with all its sources.", valueName: "path"))

@@ -1,3 +1,4 @@
+import CoreDataStorage
 import Foundation
 import SwiftSources
 
@@ -35,8 +36,11 @@ struct PackageManifest {
     var folder: URL = folder.standardizedFileURL
     while folder.path != "/" {
       let url: URL = folder.appendingPathComponent("Package.swift")
-      if FileManager.default.fileExists(atPath: url.path) {
-        guard let source = try? SourceText(contentsOf: url), let tokens = try? Lexer.tokens(of: source) else {
+      if let found = FileStamp(path: url.path) {
+        // A pipe would be waited for.
+        guard found.kind == .file, let source = try? SourceText(contentsOf: url),
+          let tokens = try? Lexer.tokens(of: source)
+        else {
           return nil
         }
         (self.url, self.source, self.tokens) = (url, source, tokens)
@@ -160,8 +164,9 @@ struct PackageManifest {
   /// Whether there is a copy of Clarus in a folder, which can have any name.
   private func isClarus(_ path: String) -> Bool {
     let folder: URL = URL(fileURLWithPath: path, relativeTo: url.deletingLastPathComponent())
-    let manifest: String? = try? String(
-      contentsOf: folder.appendingPathComponent("Package.swift"), encoding: .utf8)
+    let file: URL = folder.appendingPathComponent("Package.swift")
+    guard FileStamp(path: file.path)?.kind == .file else { return false }
+    let manifest: String? = try? String(contentsOf: file, encoding: .utf8)
     return manifest?.contains("name: \"clarus\"") == true
   }
 

@@ -20,6 +20,8 @@ struct PortedSources {
   private(set) var findings: [PortingFinding] = []
   /// Files that are not understood, with the reason at its line.
   private(set) var unread: [SourceFailure] = []
+  /// What is not ported, and why.
+  private(set) var skipped: [(path: String, reason: String)] = []
   private(set) var fileCount: Int = 0
   /// What manifests lack and have to be given by hand.
   private(set) var manifestNotes: [String] = []
@@ -30,28 +32,23 @@ struct PortedSources {
     let first: URL
   }
 
+  private let scope: PortingScope
   private var ambiguousModules: [AmbiguousModule] = []
   private var needs: [URL: PackageManifest.Needs] = [:]
 
   /// - Throws: ``CommandFailure`` if there are no Swift files at the path.
   init(_ path: String) throws {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw CommandFailure("\(path): There is no such file or folder.")
-    }
+    scope = try PortingScope(path)
     let root = URL(fileURLWithPath: path)
-    let files: [URL] = isFolder.boolValue ? try Self.swiftFiles(in: root) : [root]
-    guard !files.isEmpty else { throw CommandFailure("\(path): There are no Swift files in this folder.") }
-    fileCount = files.count
-    for (folder, urls) in Self.modules(
-      files, root: isFolder.boolValue ? root : root.deletingLastPathComponent())
+    let isFolder: Bool = scope.folder != nil
+    fileCount = scope.files.count
+    for (folder, urls) in Self.modules(scope.files, root: isFolder ? root : root.deletingLastPathComponent())
     {
-      try port(urls, in: folder) { url in
-        isFolder.boolValue ? Self.shown(url, under: root, as: path) : path
-      }
+      try port(urls, in: folder) { url in isFolder ? Self.shown(url, under: root, as: path) : path }
     }
-    let inside: URL? = isFolder.boolValue ? root : nil
-    addToManifests(inside: inside) { Self.shown($0, under: root, as: path) }
+    addToManifests { Self.shown($0, under: root, as: path) }
+    let found = scope.skipped.map { (path: Self.shown($0.url, under: root, as: path), reason: $0.reason) }
+    skipped += found.filter { entry in !skipped.contains { $0.path == entry.path } }
     findings.sort { ($0.path, $0.line, $0.column) < ($1.path, $1.line, $1.column) }
   }
 
@@ -61,34 +58,6 @@ struct PortedSources {
       .drop { $0 == "/" }
     if path == "." { return String(rest) }
     return path.hasSuffix("/") ? path + rest : "\(path)/\(rest)"
-  }
-
-  /// Folders of build products and of packages of others.
-  private static let skipped: Set<String> = ["Pods", "Carthage", "DerivedData", "node_modules", "checkouts"]
-
-  private static func swiftFiles(in folder: URL) throws -> [URL] {
-    var files: [URL] = []
-    let entries: [URL]
-    do {
-      entries = try FileManager.default.contentsOfDirectory(
-        at: folder, includingPropertiesForKeys: [.isDirectoryKey])
-    } catch {
-      throw CommandFailure("\(folder.path): The folder can't be read: \(ErrorText.oneLine("\(error)")).")
-    }
-    for entry in entries.sorted(by: { $0.path < $1.path }) {
-      let name: String = entry.lastPathComponent
-      if name.hasPrefix(".") || skipped.contains(name) { continue }
-      var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: entry.path, isDirectory: &isFolder) else { continue }
-      // A link may lead back into the folder.
-      let isLink: Bool = (try? FileManager.default.destinationOfSymbolicLink(atPath: entry.path)) != nil
-      if isFolder.boolValue {
-        if !isLink { files += try swiftFiles(in: entry) }
-      } else if name.hasSuffix(".swift"), name != "Package.swift" {
-        files.append(entry)
-      }
-    }
-    return files
   }
 
   /// The files of each module: those of one folder in `Sources` or `Tests`, or all.
@@ -146,7 +115,7 @@ struct PortedSources {
 
   /// Adds library and plugins to the targets whose sources need them, and a file of aliases to the modules
   /// for which no plugin writes one.
-  private mutating func addToManifests(inside root: URL?, path: (URL) -> String) {
+  private mutating func addToManifests(path: (URL) -> String) {
     var manifests: [URL: PackageManifest] = [:]
     var targets: [URL: (manifest: URL, target: PackageManifest.Target, needs: PackageManifest.Needs)] = [:]
     var known: [URL: PackageManifest?] = [:]
@@ -165,7 +134,7 @@ struct PortedSources {
     for (url, manifest) in manifests.sorted(by: { $0.key.path < $1.key.path }) {
       let wanting = targets.values.filter { $0.manifest == url && $0.needs.library }
         .sorted { $0.target.name < $1.target.name }
-      add(wanting.map { ($0.target, $0.needs) }, to: manifest, inside: root, path: path)
+      add(wanting.map { ($0.target, $0.needs) }, to: manifest, path: path)
     }
     for module in ambiguousModules {
       let manifest: PackageManifest? = known[module.first.deletingLastPathComponent()] ?? nil
@@ -175,6 +144,10 @@ struct PortedSources {
         } ?? false
       let file: URL = module.folder.appendingPathComponent(Porter.aliasFileName)
       if isWritten || FileManager.default.fileExists(atPath: file.path) { continue }
+      if (try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)) != nil {
+        skipped.append((path(file), "It is a link that leads to no file, where a file of aliases is needed."))
+        continue
+      }
       changes.append(
         Change(
           url: file, path: path(file), old: nil, new: Porter.aliases,
@@ -185,10 +158,9 @@ struct PortedSources {
   /// Changes a manifest within the folder that is ported; says of another one what is to be written.
   private mutating func add(
     _ targets: [(target: PackageManifest.Target, needs: PackageManifest.Needs)], to manifest: PackageManifest,
-    inside root: URL?, path: (URL) -> String
+    path: (URL) -> String
   ) {
-    let isInside: Bool =
-      root.map { manifest.url.path.hasPrefix($0.standardizedFileURL.path + "/") } ?? false
+    let isInside: Bool = scope.contains(manifest.url)
     let name: String = isInside ? path(manifest.url) : "Package.swift"
     var manifest: PackageManifest = manifest
     var notes: [String] = []
@@ -218,7 +190,7 @@ struct PortedSources {
     guard let walk = FileManager.default.enumerator(atPath: folder.path) else { return false }
     while let name = walk.nextObject() as? String {
       let last: Substring = name.split(separator: "/").last ?? ""
-      if last.hasPrefix(".") || skipped.contains(String(last)) { walk.skipDescendants() }
+      if last.hasPrefix(".") || PortingScope.ignored.contains(String(last)) { walk.skipDescendants() }
       if [".xcdatamodeld", ".xcdatamodel", ".xcmappingmodel"].contains(where: { last.hasSuffix($0) }) {
         return true
       }
@@ -264,6 +236,9 @@ struct PortedSources {
     for failure in unread {
       try output.writeLine("\(failure.path):\(failure.line): not understood, not changed: \(failure.message)")
     }
+    for (path, reason) in skipped {
+      try output.writeLine(DisplayWidth.escaped("\(path): left out: \(reason)"))
+    }
     for note in manifestNotes { try output.writeLine(note) }
     let left: Int = findings.count { $0.rule.outcome == .left } + manifestNotes.count
     let verb: String = written ? "changed" : "to change"
@@ -299,6 +274,10 @@ struct PortedSources {
       (
         "unread",
         .array(unread.map { .object([("path", .string($0.path)), ("message", .string($0.message))]) })
+      ),
+      (
+        "skipped",
+        .array(skipped.map { .object([("path", .string($0.path)), ("message", .string($0.reason))]) })
       ), ("manifest", .array(manifestNotes.map { .string($0) })),
     ])
   }
