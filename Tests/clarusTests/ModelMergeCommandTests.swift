@@ -45,6 +45,25 @@ struct ModelMergeCommandTests {
     #expect(result == Self.model(title: Self.one, note: Self.note))
   }
 
+  @Test(arguments: [[true, false, true], [false, true, false], [true, true, false], [true, true, true]])
+  func `line ends are no changes, and the result has ours`(_ areDouble: [Bool]) throws {
+    func text(_ text: String, _ place: Int) -> String {
+      areDouble[place] ? text.replacing("\n", with: "\r\n") : text
+    }
+    let (run, result) = try merge(
+      text(Self.model(), 0), text(Self.model(title: Self.one), 1), text(Self.model(note: Self.note), 2))
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(result == text(Self.model(title: Self.one, note: Self.note), 1))
+    let model: URL = folder.file("A.xcdatamodel")
+    let twin: URL = folder.file("B.xcdatamodel")
+    for (place, text) in [(model, text(Self.model(), 0)), (twin, text(Self.model(), 1))] {
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: place.appendingPathComponent("contents"))
+    }
+    let diff = try CommandLineRun(["model", "diff", model.path, twin.path])
+    #expect(diff.status == 0 && diff.output == "The models are equal.\n", "\(diff)")
+  }
+
   @Test func `what both changed is a conflict that names the property; ours stays`() throws {
     let (run, result) = try merge(
       Self.model(), Self.model(title: Self.one), Self.model(title: Self.two, note: Self.note))

@@ -10,7 +10,7 @@ struct ModelMergeCommand: ParsableCommand {
     discussion: """
       The files are three `contents` files of an .xcdatamodel, or three .xccurrentversion: what both sides \
       began with, ours, theirs. The result is written over ours. What both changed differently, or what does \
-      not go together, is a conflict: ours stays, and standard error names it.
+      not go together, is a conflict: ours stays, and standard error names it. The result has the line ends of ours.
 
       AS GIT'S MERGE DRIVER
         git config merge.coredata.driver 'clarus model merge %O %A %B --path %P'
@@ -35,7 +35,7 @@ struct ModelMergeCommand: ParsableCommand {
     let result: (data: Data, conflicts: [ModelMerge.Conflict])
     do {
       let sides: [Data] = try [base, ours, theirs].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
-      result = try merged(sides, name)
+      result = try merged(sides.map { LineEnds.of(sides[1], in: $0) }, name)
       try FileReplacement.write(result.data, to: URL(fileURLWithPath: ours))
     } catch {
       let reason: String = ErrorText.oneLine(error.localizedDescription)
