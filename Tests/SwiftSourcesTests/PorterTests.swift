@@ -183,6 +183,18 @@ struct PorterTests {
       ("let r = NSBatchDeleteRequest(fetchRequest: f)", .absentType),
       ("func f() { class A: NSManagedObject { @NSManaged var x: Int16 } }", .hiddenMember),
       ("return request() as! NSFetchRequest<Self>", .genericRequest),
+      ("let r = Item.fetchRequest()\nr.resultType = .dictionaryResultType", .untypedRequest),
+      (
+        "var r = Shop.Item.fetchRequest()\nr.resultType = NSFetchRequestResultType.countResultType",
+        .untypedRequest
+      ),
+      ("let b = Bundle(for: Item.self)", .foundBundle), ("let b = Bundle(identifier: \"a\")", .foundBundle),
+      ("let o = NSManagedObject()", .bareInitializer), ("f(NSConstraintConflict())", .bareInitializer),
+      ("let s = cars.map(Set<Car>.init)", .setInitializer),
+      ("class A: NSAtomicStore { init(x: Int) {} }", .storeInitializer),
+      ("let k = info[NSPersistentHistoryTokenKey]", .absentType),
+      ("n.publish(.NSPersistentStoreRemoteChange)", .absentType),
+      ("let k = info[NSPersistentStoreURLKey]", .absentType),
       (
         "class A: NSManagedObject { @NSManaged private var h: H }\nprivate enum H: Int16 { case a }",
         .hiddenMember
@@ -203,6 +215,33 @@ struct PorterTests {
         .replacing(" ", with: "-")
       }
       #expect(titles.contains(String(part)))
+    }
+  }
+
+  @Test(arguments: [
+    "let r: NSFetchRequest<NSFetchRequestResult> = Item.fetchRequest()\nr.resultType = .dictionaryResultType",
+    "let r = Item.fetchRequest()\nr.resultType = .managedObjectResultType",
+    "let b = Bundle(url: u)", "let o = NSManagedObject(context: c)", "let s = Set<Car>.init(cars)",
+    "class A: NSAtomicStore { override init(persistentStoreCoordinator c: C?) {}\n init(x: Int) {} }",
+    "class A: NSAtomicStore { convenience init(x: Int) {} }", "class A: B { init(x: Int) {} }",
+  ])
+  func `what is the same on both platforms is not listed`(_ text: String) throws {
+    let result = try port(text)
+    #expect(result.text == text && result.findings == [], "\(result.findings)")
+  }
+
+  @Test func `methods of a policy that expressions may call are listed`() throws {
+    let method: String = "@objc func label(_ name: String) -> String { name }"
+    let plain = try port("class P: NSEntityMigrationPolicy { \(method) }")
+    #expect(Set(plain.findings.map(\.rule)) == [.objectiveCAttribute, .policyFunction])
+    let inExtension = try port("class P: NSEntityMigrationPolicy {}\nextension P { \(method) }")
+    #expect(inExtension.findings.contains { $0.rule == .policyFunction })
+    for text in [
+      "class P: Policy { \(method) }",
+      "class P: NSEntityMigrationPolicy { override class var expressionFunctions: [PolicyFunction] { [] }\n \(method) }",
+      "class P: NSEntityMigrationPolicy { @objc var x: Int { 1 } }",
+    ] {
+      #expect(try port(text).findings.allSatisfy { $0.rule == .objectiveCAttribute })
     }
   }
 
@@ -253,7 +292,7 @@ struct PorterTests {
     for path in paths where path.hasPrefix("CoreData") && path.hasSuffix(".swift") {
       let text: String = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
       for name in Porter.absentTypes where text.contains(name) {
-        let declaration = try Regex("(class|struct|enum|protocol|typealias) \(name)\\b")
+        let declaration = try Regex("(class|struct|enum|protocol|typealias|let) \(name)\\b")
         #expect(text.firstMatch(of: declaration) == nil, "\(path) declares \(name)")
       }
     }

@@ -81,7 +81,8 @@ package struct Porter {
     "NSBatchDeleteRequestResultType", "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest",
     "NSPersistentHistoryResult", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction",
     "NSPersistentCloudKitContainer", "NSPersistentCloudKitContainerOptions",
-    "NSCoreDataCoreSpotlightDelegate",
+    "NSCoreDataCoreSpotlightDelegate", "NSPersistentHistoryTokenKey", "NSPersistentStoreRemoteChange",
+    "NSPersistentStoreURLKey",
   ]
 
   /// The file that a module with an ambiguous name needs once. The first three are public, since declarations

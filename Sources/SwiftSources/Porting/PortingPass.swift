@@ -71,7 +71,7 @@ struct PortingPass {
   mutating func note(_ rule: PortingRule, at range: Range<Int>, _ detail: String? = nil) {
     let (line, column) = source.position(of: range.lowerBound)
     let whole: String = source[range]
-    let first: Substring = whole.split(separator: "\n").first ?? ""
+    let first: Substring = whole.split(whereSeparator: \.isNewline).first ?? ""
     findings.append(
       PortingFinding(
         rule: rule, path: source.path, line: line, column: column,
@@ -97,6 +97,7 @@ struct PortingPass {
     self.namedChecks = namedChecks
     rewriteMembers(file.declarations)
     rewriteTransformers(file.declarations)
+    storeInitializers(file.declarations)
     addOverrides(file.declarations, path: [])
     var index: Int = 0
     while index < tokens.count {
@@ -122,6 +123,7 @@ struct PortingPass {
     var last: Int = index + 2
     if name == "objc", text(last) == "(", !tokens[last].isSpaced { last = end(of: last) }
     note(.objectiveCAttribute, at: range(index, last))
+    if name == "objc" { policyFunction(index, after: last) }
     remove(index, last)
     return last
   }
@@ -286,6 +288,10 @@ struct PortingPass {
         retroactive(index)
       }
     case "as": genericRequest(index)
+    case "resultType": untypedRequest(index)
+    case "NSManagedObject", "NSConstraintConflict": bareInitializer(index)
+    case "Bundle": bundle(index)
+    case "Set": setInitializer(index)
     case "observe": progressObserver(index)
     case "classForCoder": return codedClass(index)
     case let name where Self.timeConstants[name] != nil: timeConstant(index)
@@ -677,6 +683,17 @@ struct PortingPass {
     }
   }
 
+  /// With the line ends of the file.
+  private func lineEnds(of text: [UInt8]) -> [UInt8] {
+    guard source.hasCarriageReturns else { return text }
+    var result: [UInt8] = []
+    for byte in text {
+      if byte == Ascii.newline, result.last != Ascii.carriageReturn { result.append(Ascii.carriageReturn) }
+      result.append(byte)
+    }
+    return result
+  }
+
   func result() -> Porter.Result {
     // A managed declaration is replaced as a whole, with the attributes in it.
     let ordered: [Edit] = edits.sorted {
@@ -689,7 +706,7 @@ struct PortingPass {
     for edit in ordered {
       guard edit.range.lowerBound >= position else { continue }
       bytes += source.bytes[position..<edit.range.lowerBound]
-      bytes += Array(edit.text.utf8)
+      bytes += lineEnds(of: Array(edit.text.utf8))
       position = edit.range.upperBound
       let (first, _) = source.position(of: edit.range.lowerBound)
       let (last, _) = source.position(of: max(edit.range.lowerBound, edit.range.upperBound - 1))

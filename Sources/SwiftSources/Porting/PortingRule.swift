@@ -34,9 +34,15 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case hiddenMember = "managed-member-left"
   case progressObserver = "progress-observer"
   case absentType = "absent-type"
+  case storeInitializer = "store-initializer"
+  case bareInitializer = "bare-initializer"
   // To be looked at.
   case genericRequest = "generic-request"
   case dependentKeys = "dependent-keys"
+  case untypedRequest = "untyped-request"
+  case policyFunction = "policy-function"
+  case foundBundle = "found-bundle"
+  case setInitializer = "set-initializer"
 
   package enum Outcome: String, Sendable {
     /// The command changes it.
@@ -56,9 +62,10 @@ package enum PortingRule: String, CaseIterable, Sendable {
       .rewritten
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember,
-      .progressObserver, .absentType:
+      .progressObserver, .absentType, .storeInitializer, .bareInitializer:
       .left
-    case .genericRequest, .dependentKeys: .check
+    case .genericRequest, .dependentKeys, .untypedRequest, .policyFunction, .foundBundle, .setInitializer:
+      .check
     }
   }
 
@@ -110,6 +117,17 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .progressObserver:
       "Foundation's Progress has no observers here: observe the migration manager, or read it from a timer."
     case .absentType: "This does not exist here yet: put what needs it into #if canImport(ObjectiveC)."
+    case .storeInitializer:
+      "Coordinators make stores by another initialiser: override init(persistentStoreCoordinator:configurationName:at:options:) too."
+    case .bareInitializer:
+      "There is no initialiser without arguments here: make the object with its entity, and the conflict with its objects."
+    case .untypedRequest:
+      "The request has the type of its class here: for dictionaries, ids and counts write the type, NSFetchRequest<NSFetchRequestResult>."
+    case .policyFunction:
+      "Nothing calls a method by its selector: list it in expressionFunctions if an expression of a mapping model calls it."
+    case .foundBundle:
+      "Bundle(for:) is the program's bundle here, and Bundle(identifier:) finds none: the resources of a package's target are in Bundle.module."
+    case .setInitializer: "Of an NSSet this does not compile: write `as? Set<…>`. Of a sequence it stays."
     case .hiddenMember: "No accessors can be generated for this member."
     case .genericRequest: "A cast of a request to another result type fails: create it with its final type."
     case .dependentKeys:
@@ -125,6 +143,9 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
     case .keyValidation, .checkedKey: "validation.md"
     case .valueTransformer, .transformerInitializer: "porting.md#value-transformers"
+    case .untypedRequest: "porting.md#requests-of-a-generic-type"
+    case .policyFunction: "migration.md#a-policy"
+    case .storeInitializer: "stores-of-your-own.md"
     case .genericRequest, .requestCast: "porting.md#requests-of-a-generic-type"
     case .retroactiveArgument: "porting.md#arguments"
     case .absentType: "porting.md#what-does-not-exist-yet"

@@ -1,0 +1,122 @@
+/// What compiles and does something else here, or does not compile, and can't be rewritten.
+extension PortingPass {
+  // MARK: Requests
+
+  private static let otherResults: Set<String> = [
+    "dictionaryResultType", "managedObjectIDResultType", "countResultType",
+  ]
+
+  /// `let request = Item.fetchRequest()`, and later `request.resultType = .dictionaryResultType`: at the token
+  /// `resultType`. The type of the request is that of the class here.
+  mutating func untypedRequest(_ index: Int) {
+    guard text(index - 1) == ".", isWord(index - 2), text(index - 3) != ".", text(index + 1) == "=" else {
+      return
+    }
+    let value: Int = text(index + 2) == "." ? index + 3 : index + 4
+    guard text(value - 1) == ".", Self.otherResults.contains(text(value)) else { return }
+    let name: String = text(index - 2)
+    var place: Int = index - 3
+    while place >= 0 {
+      if text(place) == name, ["let", "var"].contains(text(place - 1)) {
+        // The nearest declaration of the name; one with a type says what is meant.
+        guard text(place + 1) == "=", isWord(place + 2) else { return }
+        var end: Int = place + 3
+        while text(end) == ".", isWord(end + 1) { end += 2 }
+        guard text(end - 1) == "fetchRequest", text(end) == "(", text(end + 1) == ")",
+          !["as", "."].contains(text(end + 2))
+        else { return }
+        return note(.untypedRequest, at: range(place - 1, end + 2))
+      }
+      place -= 1
+    }
+  }
+
+  // MARK: Classes
+
+  /// `@objc func label(name:)` of a migration policy: an expression of a mapping model may call it by its
+  /// selector. At the attribute.
+  mutating func policyFunction(_ index: Int, after last: Int) {
+    guard let type = innermostType(at: tokens[index].range.lowerBound), isPolicy(type) else { return }
+    var function: Int = last
+    while Self.accessAndKind.contains(text(function)) || text(function) == "dynamic" { function += 1 }
+    guard text(function) == "func", let body = type.body,
+      !tokens.contains(where: {
+        body.contains($0.range.lowerBound) && source[$0.range] == "expressionFunctions"
+      })
+    else { return }
+    note(.policyFunction, at: range(function, function + 2))
+  }
+
+  private func isPolicy(_ type: TypeDeclaration) -> Bool {
+    func inherits(_ type: TypeDeclaration) -> Bool {
+      type.kind == .class
+        && type.inherited.contains { $0.text.split(separator: ".").last == "NSEntityMigrationPolicy" }
+    }
+    func find(_ types: [TypeDeclaration]) -> Bool {
+      types.contains { $0.name == type.name && inherits($0) || find($0.types) }
+    }
+    if type.kind != .extension { return inherits(type) }
+    return type.name.last == "NSEntityMigrationPolicy" || find(file.declarations)
+  }
+
+  private static let storeClasses: Set<String> = ["NSAtomicStore", "NSIncrementalStore", "NSPersistentStore"]
+
+  /// A store with a designated initialiser of its own, and without the one through which coordinators make
+  /// stores.
+  mutating func storeInitializers(_ types: [TypeDeclaration]) {
+    for type in types {
+      storeInitializers(type.types)
+      guard type.kind == .class, let body = type.body,
+        let parent = type.inherited.first?.text.split(separator: ".").last,
+        Self.storeClasses.contains(String(parent))
+      else { continue }
+      let own: [Int] = tokens.indices.filter { index in
+        body.contains(tokens[index].range.lowerBound) && text(index) == "init"
+          && ["(", "?", "!"].contains(text(index + 1)) && text(index - 1) != "."
+          && text(index - 1) != "convenience"
+          && !type.types.contains { $0.body?.contains(tokens[index].range.lowerBound) == true }
+      }
+      let isDesignated: (Int) -> Bool = { index in
+        var modifier: Int = index - 1
+        while Self.accessAndKind.contains(self.text(modifier)) || self.text(modifier) == "override" {
+          modifier -= 1
+        }
+        return self.text(modifier) != "convenience"
+      }
+      guard let first = own.first(where: isDesignated),
+        !own.contains(where: { text($0 + 2) == "persistentStoreCoordinator" || text($0 + 2) == "_" })
+      else { continue }
+      note(.storeInitializer, at: range(first, first + 1))
+    }
+  }
+
+  // MARK: Calls
+
+  /// `NSManagedObject()`: classes that are made with what belongs to them.
+  mutating func bareInitializer(_ index: Int) {
+    guard text(index - 1) != "." || text(index - 2) == "CoreData", text(index - 1) != "func",
+      text(index + 1) == "(", text(index + 2) == ")"
+    else { return }
+    note(.bareInitializer, at: range(index, index + 3))
+  }
+
+  /// `Bundle(for: Item.self)`, `Bundle(identifier: "…")`
+  mutating func bundle(_ index: Int) {
+    guard text(index + 1) == "(", ["for", "identifier"].contains(text(index + 2)), text(index + 3) == ":"
+    else {
+      return
+    }
+    note(.foundBundle, at: range(index, index + 3))
+  }
+
+  /// `Set<Item>.init` as a function, of an `NSSet` on Apple's platforms.
+  mutating func setInitializer(_ index: Int) {
+    guard text(index + 1) == "<" else { return }
+    var place: Int = index + 2
+    while isWord(place) || text(place) == "." { place += 1 }
+    guard text(place) == ">", text(place + 1) == ".", text(place + 2) == "init", text(place + 3) != "(" else {
+      return
+    }
+    note(.setInitializer, at: range(index, place + 3))
+  }
+}
