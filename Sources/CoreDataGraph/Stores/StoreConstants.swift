@@ -65,6 +65,8 @@ package let PostponesWritingOption: String = "clarus.postponesWriting"
 /// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not
 /// implemented yet: the option is accepted, and a message on standard error, once for each store, states that
 /// nothing is posted.
+///
+/// Compatibility: accepted without effect yet.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
   "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Option: seconds to wait for a locked store.
@@ -104,6 +106,8 @@ public let NSBinaryStoreInsecureDecodingCompatibilityOption: String =
 /// keeps none, which is stated once on standard error; a store that keeps history is refused for writing,
 /// because its history would have gaps. Without the option such a store is opened read-only, as Apple's
 /// framework does.
+///
+/// Compatibility: accepted without effect yet.
 ///
 /// See Apple's page
 /// [NSPersistentHistoryTrackingKey](https://developer.apple.com/documentation/coredata/nspersistenthistorytrackingkey).
