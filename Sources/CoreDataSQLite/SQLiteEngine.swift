@@ -472,9 +472,11 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         }
         var execution = SaveExecution(
           engine: self, database: database, files: files, deletesTogether: deletesTogether)
-        if !plan.isEmpty { try execution.runDeletes(plan) }
+        // Before rows are deleted, so that the key of none of them is given again where the counter lags
+        // behind the keys in use, and a refusal comes before any work.
         let keys: NewKeys = try KeyAllocation(engine: self, database: database).keys(for: plan)
         if !plan.isEmpty {
+          try execution.runDeletes(plan)
           plan.assignKeys(keys, of: layout)
           try execution.runWrites(plan)
         }
