@@ -36,6 +36,26 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).isEmpty)
   }
 
+  @Test func `a folder of a dead process is removed at once, and one that is being made after a while`()
+    throws
+  {
+    let place: URL = try TemporaryFolder().url
+    defer { try? FileManager.default.removeItem(at: place) }
+    var dead: OwnedFolder? = try OwnedFolder(in: place, prefix: "work")
+    let left: URL = try #require(dead?.url)
+    let new: URL = place.appendingPathComponent("work-\(UUID().uuidString).making")
+    try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+    try Data().write(to: new.appendingPathComponent(OwnedFolder.lockName))
+    OwnedFolder.collect(in: place, prefix: "work")
+    #expect(exists(left) && exists(new))
+    dead = nil
+    OwnedFolder.collect(in: place, prefix: "work")
+    #expect(!exists(left) && exists(new))
+    try age(new)
+    OwnedFolder.collect(in: place, prefix: "work")
+    #expect(!exists(new))
+  }
+
   @Test func `what is young, has another name, is a link or has no lock yet stays`() throws {
     let place: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: place) }

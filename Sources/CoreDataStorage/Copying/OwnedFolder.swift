@@ -13,29 +13,35 @@ import Foundation
 ///
 /// The owner holds a lock on the file `.owner` in it, which the system releases when the process ends,
 /// however it ends. So a folder is removed only if its file can be locked: never one of a living process,
-/// whatever its age (Decisions/0081).
+/// whatever its age (Decisions/0081). It has its name from when the file is locked; before, it has another
+/// one, by which its age counts.
 package final class OwnedFolder: Sendable {
   package let url: URL
   private let descriptor: Int32
 
   package static let lockName: String = ".owner"
+  /// What ends the name of a folder that is not locked yet.
+  private static let ending: String = ".making"
   /// A younger folder may be one whose process is just locking it.
   private static let youngInSeconds: Double = 10
-  /// A folder without a file to lock was made by a process that was killed then, or is slow.
+  /// A folder without a file to lock is one of a process that was killed while it made or removed it, or is
+  /// slow.
   private static let youngWithoutLockInSeconds: Double = 600
 
   /// Makes a folder `prefix-UUID` in another one and removes those that dead processes have left there.
   /// Throws `POSIXError`.
   package init(in parent: URL, prefix: String) throws {
     Self.collect(in: parent, prefix: prefix)
-    url = parent.appendingPathComponent("\(prefix)-\(UUID().uuidString)", isDirectory: true)
-    guard mkdir(url.path, 0o700) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    let lock: String = url.appendingPathComponent(Self.lockName).path
+    let name: String = "\(prefix)-\(UUID().uuidString)"
+    url = parent.appendingPathComponent(name, isDirectory: true)
+    let new: URL = parent.appendingPathComponent(name + Self.ending, isDirectory: true)
+    guard mkdir(new.path, 0o700) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    let lock: String = new.appendingPathComponent(Self.lockName).path
     descriptor = systemOpen(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, rename(new.path, url.path) == 0 else {
       let code: Int32 = errno
       if descriptor >= 0 { close(descriptor) }
-      try? FileManager.default.removeItem(at: url)
+      try? FileManager.default.removeItem(at: new)
       throw POSIXError(.init(rawValue: code) ?? .EIO)
     }
   }
@@ -53,14 +59,18 @@ package final class OwnedFolder: Sendable {
   /// Calls `body` with each folder of a dead process.
   static func forEachAbandoned(in parent: URL, prefix: String, _ body: (URL) -> Void) {
     let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
-    for name in names where isOwned(name, prefix) {
+    for name in names {
+      let isNamed: Bool = isOwned(name, prefix)
+      guard isNamed || (name.hasSuffix(ending) && isOwned(String(name.dropLast(ending.count)), prefix)) else {
+        continue
+      }
       let folder: URL = parent.appendingPathComponent(name)
       // Not through a link, and not somebody else's.
       var info = stat()
       guard lstat(folder.path, &info) == 0, FileKind(info) == .folder, info.st_uid == geteuid() else {
         continue
       }
-      if isAbandoned(folder, FileStamp(info)) { body(folder) }
+      if isAbandoned(folder, FileStamp(info), isNamed: isNamed) { body(folder) }
     }
   }
 
@@ -68,12 +78,12 @@ package final class OwnedFolder: Sendable {
     name.hasPrefix(prefix + "-") && UUID(uuidString: String(name.dropFirst(prefix.count + 1))) != nil
   }
 
-  private static func isAbandoned(_ folder: URL, _ stamp: FileStamp) -> Bool {
+  private static func isAbandoned(_ folder: URL, _ stamp: FileStamp, isNamed: Bool) -> Bool {
     let lock: Int32 = systemOpen(
       folder.appendingPathComponent(lockName).path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
     guard lock >= 0 else { return errno == ENOENT && isOlder(stamp, youngWithoutLockInSeconds) }
     defer { close(lock) }
-    return isOlder(stamp, youngInSeconds) && flock(lock, LOCK_EX | LOCK_NB) == 0
+    return (isNamed || isOlder(stamp, youngInSeconds)) && flock(lock, LOCK_EX | LOCK_NB) == 0
   }
 
   static func isOlder(_ stamp: FileStamp, _ seconds: Double) -> Bool {
