@@ -53,6 +53,25 @@ import Testing
     }
   }
 
+  @Test func `a store that is taken away again is gone, and a published one has one name`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Out.xml")
+    func links() -> Int {
+      (try? FileManager.default.attributesOfItem(atPath: url.path))?[.referenceCount] as? Int ?? 0
+    }
+    let staged = try StagedStore(at: url)
+    try Data("store".utf8).write(to: staged.temporary)
+    let names: [String] = try staged.publish()
+    #expect(names.isEmpty && links() == 1)
+    // As after a kill between the two steps of publishing.
+    #expect(link(url.path, staged.temporary.path) == 0)
+    staged.withdraw(names)
+    #expect(links() == 0)
+    #expect(FileManager.default.fileExists(atPath: staged.temporary.path))
+    staged.discard()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+  }
+
   @Test func `errors of other types pass as they are`() throws {
     let (error, _) = try thrown("Out.sqlite") { _ in Own(text: "cancelled") }
     #expect(error as? Own == Own(text: "cancelled"))

@@ -1,3 +1,4 @@
+import CoreDataModel
 import Foundation
 
 #if canImport(Glibc)
@@ -92,6 +93,7 @@ package struct StagedStore {
         }
         guard rename(temporary.path, url.path) == 0 else { throw failure() }
       }
+      unlink(temporary.path)
     } catch {
       moveBack(moved)
       throw error
@@ -108,10 +110,17 @@ package struct StagedStore {
   }
 
   /// What can't be moved back, because the disk is full, is removed: nothing refers to it.
+  ///
+  /// A rename between two names of one file does nothing, so the hidden one goes first; the file has the
+  /// other then until it is moved.
   private func moveBack(_ names: [String]) {
     for name in names {
       let place: URL = parent.appendingPathComponent(name)
-      if rename(place.path, folder.appendingPathComponent(name).path) != 0 {
+      let hidden: String = folder.appendingPathComponent(name).path
+      if FileIdentity(path: hidden) != nil, FileIdentity(path: hidden) == FileIdentity(path: place.path) {
+        unlink(hidden)
+      }
+      if rename(place.path, hidden) != 0 {
         try? FileManager.default.removeItem(at: place)
       }
     }
