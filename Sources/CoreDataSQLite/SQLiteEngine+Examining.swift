@@ -202,7 +202,7 @@ extension SQLiteEngine {
     for entity in layout.entities where schema.tablePosition[entity.index] != nil {
       for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
         guard case .attribute(let column) = schema.storage(of: entity.index, slot: number),
-          let sql = statements.strangeValues(in: column, of: try schema.table(of: entity.index))
+          let sql = statements.strangeValues(in: column, of: entity, try schema.table(of: entity.index))
         else { continue }
         let rows = try RawStatement(database, sql, url: url)
         defer { rows.reset() }

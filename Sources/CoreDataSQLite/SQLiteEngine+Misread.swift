@@ -46,7 +46,7 @@ extension SQLiteEngine {
     _ place: MisreadColumn, of table: TableSchema, _ statements: ExaminationStatements, _ database: Database,
     _ found: inout [RowID: [UnwritableValue]]
   ) throws {
-    guard let sql = statements.strangeValues(in: place.column, of: table) else { return }
+    guard let sql = statements.strangeValues(in: place.column, of: place.entity, table) else { return }
     let name: String = place.entity.slots[place.slot].name
     let rows = try RawStatement(database, sql, url: url)
     defer { rows.reset() }

@@ -38,6 +38,27 @@ import Testing
     #expect(try Data(contentsOf: store.url) == before)
   }
 
+  @Test func `what a column of one entity has in rows of another one of the hierarchy is no value of it`()
+    throws
+  {
+    let store = try RichStore()
+    defer { store.remove() }
+    // Lives are numbers of cats.
+    try makeDatabase(
+      store.url,
+      [
+        "UPDATE ZANIMAL SET ZLIVES = 'many' WHERE Z_ENT = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Dog')"
+      ])
+    let run = try CommandLineRun(["check", store.path])
+    #expect(run.status == 0, "\(run.output)")
+    #expect(try CommandLineRun(["convert", store.path, store.file("Out.xml").path]).status == 0)
+    try makeDatabase(store.url, ["UPDATE ZANIMAL SET ZLIVES = 'many'"])
+    let other = try CommandLineRun(["check", store.path])
+    #expect(other.output.contains("Cat.lives has a value that is none of its type") && other.status == 1)
+    #expect(other.output.contains("HouseCat/p"), "\(other.output)")
+    #expect(!other.output.contains("Dog/p"), "\(other.output)")
+  }
+
   @Test func `an integer in the place of a Boolean is one`() throws {
     let store = try RichStore()
     defer { store.remove() }

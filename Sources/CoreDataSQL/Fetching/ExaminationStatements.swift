@@ -54,10 +54,17 @@ package struct ExaminationStatements: Sendable {
     return text(select)
   }
 
-  /// Keys, entity numbers and values of rows whose value in a column is not stored as its kind is; nil for a
-  /// column that takes anything.
-  package func strangeValues(in column: AttributeColumn, of table: TableSchema) -> String? {
-    guard let condition = AppleBookkeeping.isStrange(.column(nil, column.name), column) else { return nil }
+  /// Keys, entity numbers and values of rows of an entity, or of its sub-entities, whose value in a column of
+  /// its own is not stored as its kind is; nil for a column that takes anything. Another entity of the
+  /// hierarchy may have an attribute of another type in the same column.
+  package func strangeValues(in column: AttributeColumn, of entity: EntityLayout, _ table: TableSchema)
+    -> String?
+  {
+    guard var condition = AppleBookkeeping.isStrange(.column(nil, column.name), column) else { return nil }
+    if entity.superIndex != nil {
+      let numbers: [SQLExpression] = entity.family.map { .integer(Int64(schema.entityNumber(of: $0))) }
+      condition = .all([.inList(table.entityNumber(nil), numbers), condition])
+    }
     var select = SelectStatement(
       columns: [.column(nil, table.key), table.entityNumber(nil), .column(nil, column.name)],
       source: .table(table.name, alias: nil))
