@@ -70,11 +70,18 @@ package protocol StoreEngine: StoreOperations, StoreDescribing, StoreSnapshottin
   /// Calls `listener` with rows that others have changed, from any thread, until the engine is closed. Called
   /// for engines whose rows are `.notified`.
   func notifyChanges(_ listener: @escaping @Sendable (ChangedRows) -> Void)
+  /// Lets the next save write the file, in a store that was opened with
+  /// ``StoreOpeningOptions/fillsBeforeWriting``.
+  func writeFromNowOn()
+  /// Whether nothing has been written at the store's place yet, so that what is there is none of its own.
+  var isUnwritten: Bool { get }
 }
 
 extension StoreEngine {
   package var rowFreshness: RowFreshness { .aging }
   package func notifyChanges(_ listener: @escaping @Sendable (ChangedRows) -> Void) {}
+  package func writeFromNowOn() {}
+  package var isUnwritten: Bool { false }
   package func snapshot() throws -> (any StoreEngine)? { nil }
   package func withOneState(_ body: (any StoreEngine) throws -> Void) throws {
     guard let state = try snapshot() else { return try body(self) }

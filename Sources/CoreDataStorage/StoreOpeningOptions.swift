@@ -35,9 +35,9 @@ package struct StoreOpeningOptions: Sendable {
   package var warnsOfForbiddenFiles: Bool = true
   /// Whether a save does all that it does, and is then undone: it ends with ``SaveRehearsed``.
   package var rehearsesSaves: Bool = false
-  /// Whether saves of a store that is one file stay in memory until one that sets metadata, which writes
-  /// everything: for a program that saves a new store in parts, and marks it as complete at its end.
-  package var postponesWriting: Bool = false
+  /// Whether saves of a store that is one file stay in memory until ``StoreEngine/writeFromNowOn()`` is
+  /// called: for a store that is filled in parts, and whose file is to appear when it has everything.
+  package var fillsBeforeWriting: Bool = false
 
   /// `NSBinaryStoreSecureDecodingClasses`, with those of property lists: the classes that objects in the
   /// file may have; nil for all, since none of them is made.

@@ -47,6 +47,10 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     try StoreTransfer.refuseMisreadValues(of: engine.layout.entities, in: engine, for: type)
   }
 
+  final func writeEngineFromNowOn() { engine.writeFromNowOn() }
+
+  final var isEngineUnwritten: Bool { engine.isUnwritten }
+
   final func danglingReferences() throws -> [StoreProblem] { try engine.lostReferences() }
 
   final func unreadableFiles() throws -> [StoreProblem] { try engine.fileProblems() }

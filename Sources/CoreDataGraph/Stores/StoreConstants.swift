@@ -59,9 +59,9 @@ public let CreatesStoreIfMissingOption: String = "CreatesStoreIfMissingOption"
 /// Whether saves of a store do everything and are undone at their end, which throws `SaveRehearsed`: for dry
 /// runs.
 package let RehearsesSavesOption: String = "clarus.rehearsesSaves"
-/// Whether saves of a store that is written as a whole stay in memory until one that sets metadata: for
-/// migrations, which save in parts and mark the store as complete with the last one.
-package let PostponesWritingOption: String = "clarus.postponesWriting"
+/// Whether saves of a store that is written as a whole stay in memory until it is told to write: for
+/// migrations, which save in parts.
+package let FillsBeforeWritingOption: String = "clarus.fillsBeforeWriting"
 /// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not
 /// implemented yet: the option is accepted, and a message on standard error, once for each store, states that
 /// nothing is posted.

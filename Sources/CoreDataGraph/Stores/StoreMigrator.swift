@@ -102,6 +102,17 @@ extension NSPersistentStore {
     try withCocoaErrors(url) { try store.refuseMisread() }
   }
 
+  /// Lets the next save write a store that was opened with ``FillsBeforeWritingOption``.
+  package final func writeFromNowOn() {
+    (self as? EngineStore)?.writeEngineFromNowOn()
+    (self as? NSAtomicStore)?.endFilling()
+  }
+
+  /// Whether such a store has not been written.
+  package final var isUnwritten: Bool {
+    (self as? EngineStore)?.isEngineUnwritten ?? (self as? NSAtomicStore)?.awaitsFirstSave ?? false
+  }
+
   /// The id of an object by its numbers, see ``NSManagedObjectID/numbers``.
   package final func objectID(entity: Int, key: Int64) -> NSManagedObjectID {
     NSManagedObjectID(runtime: runtime.entities[entity], key: key, store: self)

@@ -113,7 +113,7 @@ extension StoreOpeningOptions {
     isForced = flag(NSPersistentStoreForceDestroyOption) ?? false
     createsIfMissing = flag(CreatesStoreIfMissingOption) ?? true
     rehearsesSaves = flag(RehearsesSavesOption) ?? false
-    postponesWriting = flag(PostponesWritingOption) ?? false
+    fillsBeforeWriting = flag(FillsBeforeWritingOption) ?? false
     validates = flag(NSValidateXMLStoreOption) ?? false
     compacts = flag(NSSQLiteManualVacuumOption) ?? false
     analyzes = flag(NSSQLiteAnalyzeOption) ?? false

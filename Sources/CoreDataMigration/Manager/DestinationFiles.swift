@@ -80,9 +80,10 @@ struct DestinationFiles {
     try Self.replace(wanted, by: place)
   }
 
-  /// Called after an error, when the store is closed.
-  func discard() {
-    if let copy { copy.end() } else { place.remove() }
+  /// Called after an error, when the store is closed. `isUnwritten`: whether nothing was written at the
+  /// place.
+  func discard(isUnwritten: Bool = false) {
+    if let copy { copy.end() } else if !isUnwritten { place.remove() }
   }
 
   private static func replace(_ place: StorePlace, by other: StorePlace) throws {

@@ -61,9 +61,9 @@ final class MigrationStack {
     let files = try DestinationFiles(place, model: model)
     do {
       // A program that wants no empty store in place of a missing one wants the migrated one. A store that is
-      // written as a whole is so with the mark that it is unfinished, and when that is taken away: not after
-      // each page.
-      let options: [AnyHashable: Any] = [CreatesStoreIfMissingOption: true, PostponesWritingOption: true]
+      // written as a whole is so when it has everything: not after each page, and not while a part of it
+      // would look like a store.
+      let options: [AnyHashable: Any] = [CreatesStoreIfMissingOption: true, FillsBeforeWritingOption: true]
       return (files, try MigrationSide(files.place, model, options: options))
     } catch {
       files.discard()
@@ -79,8 +79,10 @@ final class MigrationStack {
   /// Called after an error.
   func discardDestination() {
     destination.context.reset()
+    // What is at the place of a store that was not written is another one's.
+    let isUnwritten: Bool = destination.store.isUnwritten
     destination.close()
-    destinationFiles.discard()
+    destinationFiles.discard(isUnwritten: isUnwritten)
   }
 
   /// Called after the last save.
@@ -147,6 +149,7 @@ final class MigrationStack {
     if !isWrittenAtOnce { try verifyValues() }
     try copyMetadata()
     note(unfinished: false)
+    destination.store.writeFromNowOn()
     try endPage()
     if isWrittenAtOnce, manager.verifiesValues {
       // Until now the objects were in memory alone: what counts is what the file gives back.

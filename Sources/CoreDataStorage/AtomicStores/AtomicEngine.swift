@@ -10,12 +10,12 @@ import Foundation
 #endif
 
 /// A store that is one file: read as a whole when it is opened, kept in memory, and written as a whole by
-/// each save, or with ``StoreOpeningOptions/postponesWriting`` by each one that sets metadata.
+/// each save, with ``StoreOpeningOptions/fillsBeforeWriting`` by none before `writeFromNowOn()`.
 ///
 /// Cost: opening and every save are linear in the whole store; reading is that of `InMemoryEngine`.
 package final class AtomicEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `file`, `stamp`, `metadataState` and `isClosed` are accessed under `lock` only; the rest is
-  // immutable.
+  // Sendable: `file`, `stamp`, `metadataState`, `isFilling`, `hasWritten` and `isClosed` are accessed under
+  // `lock` only; the rest is immutable once the store is open.
 
   package let layout: ModelLayout
   package let identifier: String
@@ -27,7 +27,10 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   private let format: any AtomicStoreFormat
   private let writable: WritableValues
   private let rehearsesSaves: Bool
-  private let postponesWriting: Bool
+  /// Whether saves stay in memory.
+  private var isFilling: Bool
+  /// Whether the file is one that this engine has read or written.
+  private var hasWritten = true
   private var file: AtomicFile
   private let memory: InMemoryEngine
   /// Held by whoever writes. Readers of `memory` don't need it.
@@ -47,7 +50,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     self.layout = layout
     writable = WritableValues(layout)
     rehearsesSaves = options.rehearsesSaves
-    postponesWriting = options.postponesWriting
+    isFilling = options.fillsBeforeWriting
     file = AtomicFile(url, timeoutInSeconds: options.timeoutInSeconds)
     memory = try InMemoryEngine(layout: layout, hasOneKeySequence: true)
     try format.check(layout)
@@ -62,6 +65,11 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
       identifier = fresh.uuid
       metadataState = (fresh, false)
       try memory.load(SavePlan(), highestKey: format.firstKey - 1)
+      if isFilling {
+        guard file.isWritable else { throw file.creationFailure }
+        (stamp, hasWritten, metadataState.isChanged) = (found, false, true)
+        return
+      }
       let empty = AtomicStoreContents(try memory.snapshot(), metadata: fresh)
       stamp =
         if let found { try file.replace(found) { try format.write(empty, to: $0) } } else {
@@ -148,16 +156,26 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
       return try memory.save(plan) { state in
         if plan.isEmpty, !metadataState.isChanged { return }
         if rehearsesSaves { throw SaveRehearsed() }
-        if postponesWriting, !metadataState.isChanged { return }
+        if isFilling { return }
         let contents = AtomicStoreContents(state, metadata: metadataState.value)
         stamp =
           if let stamp { try file.replace(stamp) { try format.write(contents, to: $0) } } else {
             try file.create { try format.write(contents, to: $0) }
           }
+        hasWritten = true
         metadataState.isChanged = false
       }
     }
   }
+
+  package func writeFromNowOn() {
+    lock.withLock {
+      guard isFilling else { return }
+      (isFilling, metadataState.isChanged) = (false, true)
+    }
+  }
+
+  package var isUnwritten: Bool { lock.withLock { !hasWritten } }
 
   package func unwritableValues(of row: RowRef) -> [UnwritableValue] { writable.problems(of: row) }
 

@@ -64,10 +64,10 @@ final class AtomicOperations: StoreOperations, @unchecked Sendable {
         advice: "insert objects into a context, and save it")
     }
     try request.checkTransformed()
-    let isPostponed: Bool = store.postponesWriting && !store.hasUnsavedMetadata
-    let outcome: SaveOutcome = try memory.save(
-      plan, before: { try update(request, thenSaving: !isPostponed) })
-    store.noteMetadataSaved()
+    let writes: Bool = !store.isFilling
+    if writes { store.noteWriting() }
+    let outcome: SaveOutcome = try memory.save(plan, before: { try update(request, thenSaving: writes) })
+    if writes { store.noteMetadataSaved() }
     return outcome
   }
 

@@ -113,8 +113,29 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   final override var issuedKeys: IssuedKeys? { issued }
   final override var hasUnsavedMetadata: Bool { wasMetadataSet }
 
-  /// Whether ``save()`` is called only for saves that set metadata; a migration's last one does.
-  final var postponesWriting: Bool { (options?[PostponesWritingOption] as? NSNumber)?.boolValue ?? false }
+  private enum Filling { case ended, began, awaitsSave }
+  private final let filling = Guarded<Filling?>(nil)
+
+  /// Whether ``save()`` is not called yet, because a migration fills the store first.
+  final var isFilling: Bool { fillingState == .began }
+  /// Whether ``save()`` was not called yet.
+  final var awaitsFirstSave: Bool { fillingState != .ended }
+
+  private final var fillingState: Filling {
+    filling.withLock { state in
+      if let state { return state }
+      let isAsked: Bool = (options?[FillsBeforeWritingOption] as? NSNumber)?.boolValue ?? false
+      let first: Filling = isAsked ? .began : .ended
+      state = first
+      return first
+    }
+  }
+
+  final func endFilling() {
+    if fillingState == .began { filling.withLock { $0 = .awaitsSave } }
+  }
+
+  final func noteWriting() { filling.withLock { $0 = .ended } }
 
   final override func completeLoading() throws {
     let memory = try InMemoryEngine(layout: runtime.layout, hasOneKeySequence: true)
