@@ -167,10 +167,11 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     try save(plan, writing: { (_: InMemoryState) in try commit() })
   }
 
-  /// Fills an empty store.
-  package func load(_ plan: consuming SavePlan, highestKey: Int64) throws {
+  /// Fills an empty store. `requiresUniqueness`: whether equal values of a uniqueness constraint are an
+  /// error.
+  package func load(_ plan: consuming SavePlan, highestKey: Int64, requiresUniqueness: Bool = true) throws {
     try lock.withLock {
-      try state.check(plan)
+      try state.check(plan, requiresUniqueness: requiresUniqueness)
       state.apply(plan)
       state.useUp(keysTo: highestKey)
     }

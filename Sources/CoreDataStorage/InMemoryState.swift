@@ -68,9 +68,9 @@ struct InMemoryState: Sendable {
 
   /// Throws the errors that keep the plan from being applied. Changes nothing, and applying a plan that
   /// passes can't fail.
-  func check(_ plan: SavePlan) throws {
+  func check(_ plan: SavePlan, requiresUniqueness: Bool = true) throws {
     try checkVersions(plan)
-    try checkUniqueness(plan)
+    if requiresUniqueness { try checkUniqueness(plan) }
     for edit in plan.toMany {
       let owner: EntityLayout = schema.layout.entities[Int(edit.owner.entity)]
       guard owner.slots.indices.contains(edit.slot), schema.sides[owner.index][edit.slot] != nil else {

@@ -179,6 +179,27 @@ import Testing
     #expect(changes.contains { $0["kind"] as? String == gone.kind && $0["count"] as? Int ?? 0 > 0 })
   }
 
+  @Test func `a repair of an XML store saves all but what can't be read, and lists it`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let (xml, out): (URL, String) = (store.file("Shop.xml"), store.file("New.xml").path)
+    #expect(try CommandLineRun(["convert", store.path, xml.path]).status == 0)
+    let text = try String(contentsOf: xml, encoding: .utf8)
+    let price = try #require(text.firstMatch(of: /name="price" type="double">0.1</))
+    try text.replacingCharacters(in: price.range, with: "name=\"price\" type=\"double\">cheap<")
+      .replacing("type=\"PLAYLIST\" id=\"z", with: "type=\"PLAYLIST\" id=\"")
+      .write(to: xml, atomically: true, encoding: .utf8)
+    #expect(try CommandLineRun(["check", xml.path, "--model", store.path]).status == 1)
+    let repair = try CommandLineRun(["check", xml.path, "--model", store.path, "--repair", out])
+    #expect(repair.status == 1 && repair.errors == "", "\(repair.errors)")
+    for text in [
+      "error: Item.price could not be read ('cheap' is no value of the type double), and became nil. Item/p",
+      "An object 'PLAYLIST' has the id '", "XML store with 28 rows.",
+    ] { #expect(repair.output.contains(text), "\(repair.output)") }
+    let found = try CommandLineRun(["check", out, "--model", store.path])
+    #expect(found.status == 0, "\(found.output)\(found.errors)")
+  }
+
   @Test func `a required value without a column is nil, and the report says that the model requires it`()
     throws
   {

@@ -39,6 +39,8 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   private var stamp: FileStamp?
   private var metadataState: (value: StoreMetadata, isChanged: Bool)
   private var isClosed = false
+  /// Set while the store is opened.
+  private var leftOut = LeftOutParts()
 
   // MARK: Opening
 
@@ -81,7 +83,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     let (bytes, stamp) = try file.read()
     self.stamp = stamp
     let loader = AtomicStoreLoader(layout: layout, options: options, url: url)
-    let content = AtomicStoreFile(bytes: bytes, url: url)
+    let content = AtomicStoreFile(bytes: bytes, url: url, salvages: options.salvages)
     guard format.recognizes(bytes.prefix(4096)) else {
       throw StoreError.invalidFile(url: url, reason: "It is no store of type \(format.type).")
     }
@@ -99,7 +101,9 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     metadataState = (header.metadata, false)
     let plan: SavePlan = try loader.finish()
     // The key of a missing object is no other object's, either.
-    try memory.load(plan, highestKey: max(header.highestKey, loader.highestTarget))
+    try memory.load(
+      plan, highestKey: max(header.highestKey, loader.highestTarget), requiresUniqueness: !options.salvages)
+    leftOut = loader.leftOut
   }
 
   private static func missing(_ url: URL) -> StoreError {
@@ -139,6 +143,8 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   {
     try memory.members(of: layout, slot: slot, owner: owner, among: candidates)
   }
+
+  package func partsLeftOut() -> LeftOutParts { leftOut }
 
   // MARK: Saving
 

@@ -31,7 +31,7 @@ package struct AtomicKind: StoreEngineKind {
 
   private func content(_ url: URL, _ options: StoreOpeningOptions) throws -> (AtomicStoreFile, FileStamp) {
     let (bytes, stamp) = try file(url, options).read()
-    let content = AtomicStoreFile(bytes: bytes, url: url)
+    let content = AtomicStoreFile(bytes: bytes, url: url, salvages: options.salvages)
     guard format.recognizes(bytes.prefix(4096)) else {
       throw content.damage("It is no store of type \(type).")
     }

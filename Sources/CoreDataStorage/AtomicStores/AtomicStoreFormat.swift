@@ -32,6 +32,10 @@ package protocol AtomicStoreFormat: Sendable {
 package struct AtomicStoreFile: Sendable {
   package let bytes: Data
   package let url: URL
+  /// Whether as much as possible is to be read, though the file is damaged.
+  package var salvages: Bool = false
+  /// The UUID of a damaged store that has none any more.
+  static let unknownUUID: String = "00000000-0000-0000-0000-000000000000"
 
   func damage(_ what: String, _ cure: FileCure = .none) -> StoreError {
     .invalidFile(url: url, reason: what, cure: cure)

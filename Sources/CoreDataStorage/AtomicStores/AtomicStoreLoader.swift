@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// Collects the objects that a format reads from a file, and makes of them the plan of one save into an empty
@@ -10,6 +11,9 @@ import Foundation
 /// A reference to an object that is not in the file is legal: a relationship without an inverse, or with the
 /// no-action rule, leaves it behind when the object is deleted. A to-one side keeps it, as SQLite stores do;
 /// a list of members leaves it out.
+///
+/// What can't be read is an error, or left out of a file of which as much as possible is to be read: a value
+/// becomes nil, an object is none.
 package final class AtomicStoreLoader {
   package let layout: ModelLayout
   private let url: URL
@@ -21,6 +25,9 @@ package final class AtomicStoreLoader {
   static let highestKey: Int64 = 1 << 62
   /// Whether references to missing objects, and parts that no store has, are damage.
   let validates: Bool
+  /// Whether what can't be read is left out, and noted.
+  let leavesOut: Bool
+  private(set) var leftOut = LeftOutParts()
   /// The highest key of an object that is referred to, and may be missing.
   private(set) var highestTarget: Int64 = 0
   private var slabs: [[RowSlab]]
@@ -55,6 +62,7 @@ package final class AtomicStoreLoader {
     entityNames = options.entityNames
     valueClasses = options.valueClasses
     validates = options.validates
+    leavesOut = options.salvages
     self.url = url
     slabs = layout.entities.map { _ in [] }
   }
@@ -73,10 +81,11 @@ package final class AtomicStoreLoader {
     guard key > 0, key <= Self.highestKey else {
       throw damage("It has an object of \(entity.name) with the id \(key).")
     }
-    if let other = entities.updateValue(entity.index, forKey: key) {
+    if let other = entities[key] {
       throw damage(
         "It has two objects with the id \(key), of \(layout.entities[other].name) and \(entity.name).")
     }
+    entities[key] = entity.index
     if slabs[entity.index].last?.isFull ?? true {
       slabs[entity.index].append(RowSlab(layout: entity, family: false, rowCapacity: 64))
     }
@@ -105,10 +114,53 @@ package final class AtomicStoreLoader {
       return
     }
     if keys.count > 1 {
-      throw damage("\(name(place)) has \(keys.count) objects in '\(described.name)', which is to one.")
+      guard leavesOut else {
+        throw damage("\(name(place)) has \(keys.count) objects in '\(described.name)', which is to one.")
+      }
+      return leaveOut(slot, of: place, because: "it has \(keys.count) objects and is to one")
     }
     if let key = keys.first { targets.append(Target(owner: place, slot: slot, key: key)) }
   }
+
+  // MARK: Leaving out
+
+  /// Notes a property of an object that can't be read. `reason` is a part of a sentence.
+  func leaveOut(_ slot: Int, of place: Place, because reason: String) {
+    let entity: EntityLayout = layout.entities[place.entity]
+    let described: PropertySlot = entity.slots[slot]
+    let state: String = described.isToMany ? "is empty" : "became nil"
+    note(
+      described.isToMany ? .damage : .value, described, of: place,
+      "could not be read (\(reason)), and \(state).")
+  }
+
+  /// Notes something about an object: a clause, or more, that follows its property's name, or its entity's.
+  func note(_ kind: StoreProblem.Kind, _ slot: PropertySlot?, of place: Place, _ clause: String) {
+    let entity: String = layout.entities[place.entity].name
+    leftOut.add(
+      StoreProblem(
+        kind, entity: entity, property: slot?.name, objects: [RowID(entity: place.entity, key: place.key)],
+        "\(slot.map { "\(entity).\($0.name)" } ?? entity) \(clause)"))
+  }
+
+  /// Notes an object that can't be read, if its entity and its key are known with these.
+  func leaveOut(_ entity: EntityLayout?, key: Int64?, because reason: String) {
+    var reason: String = ErrorMessage.closed(reason)
+    reason = reason.prefix(1).uppercased() + reason.dropFirst()
+    let id: RowID? = entity.flatMap { entity in key.map { RowID(entity: entity.index, key: $0) } }
+    leftOut.add(
+      StoreProblem(.row, entity: entity?.name, "\(reason) The object was left out."), object: id)
+  }
+
+  /// Notes objects of an entity that the model does not have.
+  func leaveOut(objectOf unknown: String) {
+    leftOut.add(
+      StoreProblem(
+        .entity, entity: unknown, "The model has no entity '\(unknown)'; its objects were left out."))
+  }
+
+  /// Notes what is wrong with the file itself: one sentence, or more.
+  func note(damage: String) { leftOut.add(StoreProblem(.damage, damage)) }
 
   private func name(_ place: Place) -> String { "The \(layout.entities[place.entity].name) \(place.key)" }
 
@@ -121,8 +173,12 @@ package final class AtomicStoreLoader {
     var plan: SavePlan = .copying
     for list in lists {
       let slot: PropertySlot = layout.entities[list.owner.entity].slots[list.slot]
-      let members: [RowID] = try unique(list.keys).map { try self.target($0, of: list.owner, slot) }
-        .filter { entities[$0.key] != nil }
+      let members: [RowID] = try unique(list.keys).compactMap { key in
+        guard let member = try self.target(key, of: list.owner, slot) else { return nil }
+        if entities[key] != nil { return member }
+        if leavesOut { note(.dangling, slot, of: list.owner, "named an object that is not there.") }
+        return nil
+      }
       let id = RowID(entity: list.owner.entity, key: list.owner.key)
       let isOrdered: Bool = slot.relationship?.isOrdered == true
       if let inverse = slot.inverseSlot, layout.entities[slot.destination ?? 0].slots[inverse].isToOne {
@@ -148,8 +204,14 @@ package final class AtomicStoreLoader {
     return keys.filter { seen.insert($0).inserted }
   }
 
-  private func target(_ key: Int64, of owner: Place, _ slot: PropertySlot) throws -> RowID {
+  /// nil for a reference that was left out.
+  private func target(_ key: Int64, of owner: Place, _ slot: PropertySlot) throws -> RowID? {
+    let consequence: String = slot.isToMany ? "." : ", and became nil."
     guard key > 0, key <= Self.highestKey, let destination = slot.destination else {
+      if leavesOut {
+        note(.dangling, slot, of: owner, "named an object with the id \(key), which none has\(consequence)")
+        return nil
+      }
       throw damage("\(name(owner)) has in '\(slot.name)' an object with the id \(key).")
     }
     guard let entity = entities[key] else {
@@ -160,6 +222,11 @@ package final class AtomicStoreLoader {
       return RowID(entity: destination, key: key)
     }
     guard layout.entities[destination].family.contains(entity) else {
+      if leavesOut {
+        let wanted: String = layout.entities[destination].name
+        note(.dangling, slot, of: owner, "named an object that is no \(wanted)\(consequence)")
+        return nil
+      }
       throw damage(
         "\(name(owner)) has in '\(slot.name)' the object \(key), which is a \(layout.entities[entity].name).")
     }
@@ -169,7 +236,7 @@ package final class AtomicStoreLoader {
   private func resolve(_ target: Target) throws {
     let slot: PropertySlot = layout.entities[target.owner.entity].slots[target.slot]
     guard case .stored(.toOne, let word) = slot.role else { return }
-    let id: RowID = try self.target(target.key, of: target.owner, slot)
+    guard let id = try self.target(target.key, of: target.owner, slot) else { return }
     target.owner.slab.set(target.owner.base, word: word, toTarget: id)
   }
 

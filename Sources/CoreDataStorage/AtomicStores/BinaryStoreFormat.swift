@@ -56,7 +56,9 @@ package struct BinaryStoreFormat: AtomicStoreFormat {
     try metadata(of: file, BinaryStoreHeader(file))
   }
 
-  private func metadata(of file: AtomicStoreFile, _ header: BinaryStoreHeader) throws -> StoreMetadata {
+  private func metadata(
+    of file: AtomicStoreFile, _ header: BinaryStoreHeader, _ loader: AtomicStoreLoader? = nil
+  ) throws -> StoreMetadata {
     do {
       let archive = try KeyedArchive(file.bytes[relative: header.metadata])
       var decoder = KeyedArchive.ValueDecoder(archive)
@@ -70,7 +72,11 @@ package struct BinaryStoreFormat: AtomicStoreFormat {
       return StoreMetadata(
         type: type, uuid: uuid, values: values.filter { $0.key != StoreMetadata.Key.uuid })
     } catch let error as PlistError {
-      throw file.damage("Its metadata can't be read: \(error.reason).", .restoring)
+      guard file.salvages else {
+        throw file.damage("Its metadata can't be read: \(error.reason).", .restoring)
+      }
+      loader?.note(damage: "Its metadata can't be read: \(error.reason).")
+      return StoreMetadata(type: type, uuid: AtomicStoreFile.unknownUUID, values: [:])
     }
   }
 
@@ -87,7 +93,7 @@ package struct BinaryStoreFormat: AtomicStoreFormat {
 
   package func read(_ file: AtomicStoreFile, into loader: AtomicStoreLoader) throws -> AtomicStoreHeader {
     let header = try BinaryStoreHeader(file)
-    let metadata: StoreMetadata = try metadata(of: file, header)
+    let metadata: StoreMetadata = try metadata(of: file, header, loader)
     try BinaryStoreReader.read(file, header, into: loader)
     return AtomicStoreHeader(metadata: metadata, highestKey: header.highestKey)
   }

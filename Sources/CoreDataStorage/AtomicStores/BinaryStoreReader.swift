@@ -16,6 +16,10 @@ struct BinaryStoreReader {
   private var names: [Int: String] = [:]
   private var entities: [String: BinaryStoreEntity] = [:]
   private let loader: AtomicStoreLoader?
+  /// Whether what can't be read is left out.
+  private let salvages: Bool
+  /// The object that is read, as far as it is known.
+  private var current: (entity: EntityLayout?, key: Int64?) = (nil, nil)
 
   /// Fields of instances, in the order of their names.
   private enum Field: Int, CaseIterable {
@@ -40,7 +44,8 @@ struct BinaryStoreReader {
     }
   }
 
-  private init(_ bytes: UnsafeRawBufferPointer, _ loader: AtomicStoreLoader?) throws {
+  private init(_ bytes: UnsafeRawBufferPointer, _ loader: AtomicStoreLoader?, salvages: Bool) throws {
+    self.salvages = salvages
     // One text may legitimately be the value of many objects, so the limit is not that of the file.
     archive = try KeyedArchiveTable(
       bytes, fieldNames: Field.allCases.map(\.name), limit: 256 << 20 + 64 * bytes.count)
@@ -76,7 +81,8 @@ struct BinaryStoreReader {
   ) throws {
     do {
       try file.bytes.withUnsafeBytes { bytes in
-        var reader = try BinaryStoreReader(UnsafeRawBufferPointer(rebasing: bytes[header.data]), loader)
+        var reader = try BinaryStoreReader(
+          UnsafeRawBufferPointer(rebasing: bytes[header.data]), loader, salvages: file.salvages)
         try body(&reader)
       }
     } catch let error as PlistError {
@@ -101,13 +107,39 @@ struct BinaryStoreReader {
     }
     guard let (keys, nodes) = try pairs(root) else { throw PlistError("'mapData' is no dictionary") }
     for place in 0..<keys.count {
-      guard let number = try archive.reference(place, of: keys),
-        case .integer(let key)? = try archive.object(number)
-      else { throw PlistError("key \(place) of 'mapData' is no integer") }
-      guard let number = try archive.reference(place, of: nodes), usedNodes.insert(number).inserted else {
-        throw PlistError("the object \(key) has no node of its own")
+      current = (nil, nil)
+      do {
+        let key: Int64 = try self.key(place, keys)
+        current.key = key
+        guard let number = try archive.reference(place, of: nodes), usedNodes.insert(number).inserted else {
+          throw PlistError("the object \(key) has no node of its own")
+        }
+        try body(&self, key, try node(number, key))
+      } catch let error as PlistError where salvages {
+        loader?.leaveOut(current.entity, key: current.key, because: error.reason)
+      } catch StoreError.invalidFile(_, let reason, _) where salvages {
+        loader?.leaveOut(current.entity, key: current.key, because: reason)
       }
-      try body(&self, key, try node(number, key))
+    }
+  }
+
+  private mutating func key(_ place: Int, _ keys: KeyedArchiveTable.References) throws -> Int64 {
+    guard let number = try archive.reference(place, of: keys),
+      case .integer(let key)? = try archive.object(number)
+    else { throw PlistError("key \(place) of 'mapData' is no integer") }
+    return key
+  }
+
+  /// Reads a property of an object, which is left out of a damaged file if that fails.
+  private mutating func read(
+    _ slot: Int?, of place: AtomicStoreLoader.Place, _ body: (inout BinaryStoreReader) throws -> Void
+  ) throws {
+    do {
+      try body(&self)
+    } catch let error as PlistError {
+      guard salvages, let loader else { throw error }
+      if let slot { return loader.leaveOut(slot, of: place, because: error.reason) }
+      loader.note(.damage, nil, of: place, "could be read in part: \(error.reason).")
     }
   }
 
@@ -150,9 +182,10 @@ struct BinaryStoreReader {
   private mutating func read(_ key: Int64, _ node: Node, into loader: AtomicStoreLoader) throws {
     let name: String = try entityName(node)
     guard let entity = entities[name] else {
+      if salvages { return loader.leaveOut(objectOf: name) }
       throw PlistError("the object \(key) is of the entity '\(name)', which the model does not have")
     }
-    let place: AtomicStoreLoader.Place = try loader.begin(entity.layout, key: key)
+    current.entity = entity.layout
     guard let list = node.attributes, let values = try members(list) else {
       throw PlistError("the \(name) \(key) has no values")
     }
@@ -161,18 +194,26 @@ struct BinaryStoreReader {
         "the \(name) \(key) has \(values.count) values, but the model has \(entity.valueCount) properties of \(name)"
       )
     }
+    let place: AtomicStoreLoader.Place = try loader.begin(entity.layout, key: key)
     for (position, attribute) in entity.attributes.enumerated() {
-      guard let number = try archive.reference(position, of: values), try !isNull(number) else { continue }
-      try set(attribute, of: place, to: number) {
-        "the \(name) \(key) has in '\(attribute.name)' \($0), which is no value of the attribute"
+      try read(entity.layout.slotByName[attribute.name], of: place) { reader in
+        guard let number = try reader.archive.reference(position, of: values), try !reader.isNull(number)
+        else { return }
+        try reader.set(attribute, of: place, to: number) {
+          "the \(name) \(key) has in '\(attribute.name)' \($0), which is no value of the attribute"
+        }
       }
     }
-    for position in entity.attributes.count..<values.count {
-      guard let number = try archive.reference(position, of: values), try isNull(number) else {
-        throw PlistError("the \(name) \(key) has more values than attributes in the model")
+    try read(nil, of: place) { reader in
+      for position in entity.attributes.count..<values.count {
+        guard let number = try reader.archive.reference(position, of: values), try reader.isNull(number)
+        else {
+          throw PlistError("the \(name) \(key) has more values than attributes in the model")
+        }
       }
     }
-    if let related = node.related { try read(related, of: place, name, entity, into: loader) }
+    guard let related = node.related else { return }
+    try read(nil, of: place) { try $0.read(related, of: place, name, entity, into: loader) }
   }
 
   private mutating func read(
@@ -184,32 +225,45 @@ struct BinaryStoreReader {
     }
     var seen: Set<Int> = []
     for position in 0..<keys.count {
-      guard let number = try archive.reference(position, of: keys) else {
-        throw PlistError("the \(name) \(place.key) has a relationship without name")
-      }
-      let relationship: String = try self.name(number)
-      guard let slot = entity.layout.slotByName[relationship],
-        entity.layout.slots[slot].relationship != nil, seen.insert(slot).inserted
-      else {
-        throw PlistError(
-          "the \(name) \(place.key) has a relationship '\(relationship)' the model lacks, or twice")
-      }
-      guard let list = try archive.reference(position, of: lists), let members = try members(list) else {
-        throw PlistError("the \(name) \(place.key) has in '\(relationship)' no list of objects")
-      }
-      try archive.spend(8 * members.count)
-      var targets: [Int64] = []
-      targets.reserveCapacity(members.count)
-      for position in 0..<members.count {
-        guard let number = try archive.reference(position, of: members),
-          case .integer(let target)? = try archive.object(number)
-        else {
-          throw PlistError("the \(name) \(place.key) has in '\(relationship)' something that is no key")
+      try read(nil, of: place) { reader in
+        guard let number = try reader.archive.reference(position, of: keys) else {
+          throw PlistError("the \(name) \(place.key) has a relationship without name")
         }
-        targets.append(target)
+        let relationship: String = try reader.name(number)
+        guard let slot = entity.layout.slotByName[relationship],
+          entity.layout.slots[slot].relationship != nil, seen.insert(slot).inserted
+        else {
+          throw PlistError(
+            "the \(name) \(place.key) has a relationship '\(relationship)' the model lacks, or twice")
+        }
+        try reader.read(slot, of: place) { reader in
+          guard let list = try reader.archive.reference(position, of: lists),
+            let members = try reader.members(list)
+          else {
+            throw PlistError("the \(name) \(place.key) has in '\(relationship)' no list of objects")
+          }
+          let targets: [Int64] = try reader.targets(members) {
+            "the \(name) \(place.key) has in '\(relationship)' something that is no key"
+          }
+          try loader.set(place, slot: slot, to: targets)
+        }
       }
-      try loader.set(place, slot: slot, to: targets)
     }
+  }
+
+  private mutating func targets(
+    _ members: KeyedArchiveTable.References, _ wrong: () -> String
+  ) throws -> [Int64] {
+    try archive.spend(8 * members.count)
+    var targets: [Int64] = []
+    targets.reserveCapacity(members.count)
+    for position in 0..<members.count {
+      guard let number = try archive.reference(position, of: members),
+        case .integer(let target)? = try archive.object(number)
+      else { throw PlistError(wrong()) }
+      targets.append(target)
+    }
+    return targets
   }
 
   // MARK: Values

@@ -28,6 +28,14 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private let readsOnlyInfo: Bool
   private var path: [String] = []
   private var text: [UInt8] = []
+  /// Whether the rest of a document is left alone, because it is damaged.
+  private var isStopped = false
+  /// Where a document is damaged first, as a sentence.
+  private var firstDamage: String?
+  /// The objects that were begun since the parser was.
+  private var startedObjects: Int = 0
+  /// The lines before what the parser has.
+  private var linesBefore: Int = 0
   private var object: (place: AtomicStoreLoader.Place, names: XMLStoreNames.Entity)?
   private var attribute: String?
 
@@ -39,23 +47,84 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   }
 
   func read() throws -> AtomicStoreHeader {
-    if let (line, reason) = XMLBytes.refusal(of: file.bytes) {
-      throw file.damage("Line \(line): \(reason)", .restoring)
+    if salvages {
+      try readRemains()
+      if !readsOnlyInfo, counts.isEmpty, let firstDamage {
+        throw file.damage(firstDamage, .restoring)
+      }
+    } else {
+      try readWhole()
     }
-    let parser: XMLParser = XMLBytes.parser(of: file.bytes)
-    parser.shouldResolveExternalEntities = false
-    parser.delegate = self
-    let isWhole: Bool = parser.parse()
-    if let failure { throw failure }
-    if !isFinished || (!isWhole && !readsOnlyInfo) {
-      throw file.damage("Its XML is damaged: it ends early.", .restoring)
-    }
-    guard UUID(uuidString: uuid) != nil else {
-      throw file.damage("Its <UUID> is '\(uuid)', which is no UUID.")
+    if UUID(uuidString: uuid) == nil {
+      guard salvages else { throw file.damage("Its <UUID> is '\(uuid)', which is no UUID.") }
+      loader?.note(damage: "Its <UUID> is '\(uuid.prefix(60))', which is no UUID.")
+      uuid = AtomicStoreFile.unknownUUID
     }
     return AtomicStoreHeader(
       metadata: StoreMetadata(type: "XML", uuid: uuid, values: metadata), highestKey: highestKey,
       counts: counts)
+  }
+
+  private func readWhole() throws {
+    if let (line, reason) = XMLBytes.refusal(of: file.bytes) {
+      throw file.damage("Line \(line): \(reason)", .restoring)
+    }
+    let isWhole: Bool = parse(file.bytes)
+    if let failure { throw failure }
+    if !isFinished || (!isWhole && !readsOnlyInfo) {
+      throw file.damage("Its XML is damaged: it ends early.", .restoring)
+    }
+  }
+
+  private func parse(_ bytes: Data) -> Bool {
+    let parser: XMLParser = XMLBytes.parser(of: bytes)
+    parser.shouldResolveExternalEntities = false
+    parser.delegate = self
+    return parser.parse()
+  }
+
+  // MARK: Damaged documents
+
+  private var salvages: Bool { file.salvages }
+
+  /// How often a parser is begun anew behind damage.
+  private static let mostBeginnings: Int = 200
+
+  /// Reads what can be read: behind damage the next object.
+  private func readRemains() throws {
+    var remains = XMLStoreRemains(file.bytes)
+    if remains.hasReplacements {
+      loader?.note(
+        damage: "It has bytes that are no text of XML; U+FFFD stands in their places in what was read.")
+    }
+    if let (line, reason) = XMLBytes.refusal(of: remains.bytes) {
+      throw file.damage("Line \(line): \(reason)")
+    }
+    for beginning in 1...Self.mostBeginnings {
+      (path, text, plist, attribute, object, isStopped) = ([], [], nil, nil, nil, false)
+      startedObjects = 0
+      linesBefore = remains.linesBefore
+      _ = parse(remains.bytes)
+      if let failure { throw failure }
+      if readsOnlyInfo || (isFinished && !isStopped) { return }
+      if !isStopped { noteDamage(atLine: nil) }
+      isFinished = false
+      guard remains.goOn(behind: startedObjects, isFirst: beginning == 1) else { return }
+    }
+    loader?.note(
+      damage: "It is damaged in \(Self.mostBeginnings) places; what is behind the last of them was not read.")
+  }
+
+  private func noteDamage(atLine line: Int?) {
+    isStopped = true
+    let place: String = line.map { "is damaged at line \($0 + linesBefore)" } ?? "is damaged: it ends early"
+    firstDamage = firstDamage ?? "Its XML \(place)."
+    if let object {
+      loader?.note(
+        .damage, nil, of: object.place, "was read in part: the XML \(place), within the object.")
+    } else {
+      loader?.note(damage: "Its XML \(place); what stands there could not be read.")
+    }
   }
 
   private func fail(_ parser: XMLParser, _ error: any Error) {
@@ -70,6 +139,10 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
   /// The first error decides: Foundation on Linux parses on after it, and may even report success.
   func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+    if salvages {
+      if !isStopped, !(readsOnlyInfo && isFinished) { noteDamage(atLine: parser.lineNumber) }
+      return parser.abortParsing()
+    }
     let code: Int = (parseError as NSError).code
     fail(
       parser,
@@ -84,7 +157,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     _ parser: XMLParser, didStartElement element: String, namespaceURI: String?, qualifiedName: String?,
     attributes: [String: String]
   ) {
-    guard failure == nil else { return }
+    guard failure == nil, !isStopped else { return }
     path.append(element)
     text.removeAll(keepingCapacity: true)
     if plist != nil {
@@ -106,17 +179,26 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     }
   }
 
-  func parser(_ parser: XMLParser, foundCharacters string: String) { text += Array(string.utf8) }
+  func parser(_ parser: XMLParser, foundCharacters string: String) {
+    if !isStopped { text += Array(string.utf8) }
+  }
 
-  func parser(_ parser: XMLParser, foundCDATA block: Data) { text += Array(block) }
+  func parser(_ parser: XMLParser, foundCDATA block: Data) {
+    if !isStopped { text += Array(block) }
+  }
 
   func parser(
     _ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?
   ) {
-    guard failure == nil else { return }
+    guard failure == nil, !isStopped else { return }
     defer { _ = path.popLast() }
     if plist != nil {
       if let wrong = plist?.end(element, String(decoding: text, as: UTF8.self)) {
+        if salvages {
+          loader?.note(damage: "Its metadata can't be read: \(wrong).")
+          plist = nil
+          return
+        }
         return fail(parser, "The metadata can't be read: \(wrong).")
       }
       text.removeAll(keepingCapacity: true)
@@ -131,11 +213,13 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     }
     switch (path.count, element) {
     case (3, "version") where Int(trimmed) != XMLStoreFormat.version:
-      fail(parser, "The version of the format is \(trimmed), not \(XMLStoreFormat.version).")
+      let wrong: String = "The version of the format is \(trimmed), not \(XMLStoreFormat.version)."
+      if salvages { loader?.note(damage: wrong) } else { fail(parser, wrong) }
     case (3, "UUID"): uuid = trimmed
     case (3, "nextObjectID"):
       let given: Int64 = Int64(trimmed) ?? 0
       if given > Self.greatestKey {
+        if salvages { return }
         return fail(parser, "nextObjectID is \(given); a store can't get there.")
       }
       highestKey = max(highestKey, given)
@@ -153,20 +237,32 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
   private func startObject(_ parser: XMLParser, _ attributes: [String: String]) {
     let type: String = attributes["type"] ?? ""
+    startedObjects += 1
     guard let id = attributes["id"], let key = Self.key(id) else {
-      return fail(
-        parser, "An object '\(type)' has the id '\(attributes["id"] ?? "")'; z and a number were expected.")
+      let wrong: String =
+        "An object '\(type)' has the id '\(attributes["id"] ?? "")'; z and a number were expected."
+      guard salvages else { return fail(parser, wrong) }
+      loader?.leaveOut(
+        names?.entities[XMLStoreNames.caseless(type)]?.layout, key: nil, because: line(parser, wrong))
+      return
     }
     counts[type, default: 0] += 1
     highestKey = max(highestKey, key)
     objectType = type
     guard let loader, let names else { return }
     guard let entity = names.entities[XMLStoreNames.caseless(type)] else {
+      if salvages { return loader.leaveOut(objectOf: type) }
       return fail(parser, "The model has no entity '\(type)'.")
     }
     do {
       object = (try loader.begin(entity.layout, key: key), entity)
+    } catch StoreError.invalidFile(_, let reason, _) where salvages {
+      loader.leaveOut(entity.layout, key: key, because: reason)
     } catch { fail(parser, error) }
+  }
+
+  private func line(_ parser: XMLParser, _ what: String) -> String {
+    "At line \(parser.lineNumber + linesBefore): \(what)"
   }
 
   private func noteStructure(_ element: String, _ attributes: [String: String]) {
@@ -188,18 +284,30 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     self.attribute = nil
     let entity: EntityLayout = object.names.layout
     guard let slot = object.names.slots[XMLStoreNames.caseless(attribute)] else {
+      if salvages {
+        let unknown: String = "has '\(attribute)', which the model does not have; it was left out."
+        return loader.note(.value, nil, of: object.place, unknown)
+      }
       return fail(parser, "\(entity.name) has no attribute '\(attribute)' in the model.")
     }
     switch entity.slots[slot].role {
     case .stored(let kind, let word) where kind != .toOne:
       if XMLStoreValue.set(text, kind, word, of: object.place, in: loader) { return }
       let shown = String(decoding: text.prefix(60), as: UTF8.self)
+      if salvages {
+        let reason: String = "'\(shown)' is no value of the type \(XMLStoreValue.typeName(kind))"
+        return loader.leaveOut(slot, of: object.place, because: reason)
+      }
       fail(
         parser,
         "'\(shown)' is no value for \(entity.name).\(entity.slots[slot].name) (\(XMLStoreValue.typeName(kind)))."
       )
     case .transient: return
-    default: fail(parser, "\(entity.name).\(entity.slots[slot].name) is no attribute in the model.")
+    default:
+      if salvages {
+        return loader.leaveOut(slot, of: object.place, because: "the file has an attribute of that name")
+      }
+      fail(parser, "\(entity.name).\(entity.slots[slot].name) is no attribute in the model.")
     }
   }
 
@@ -210,11 +318,21 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     guard let slot = object.names.slots[XMLStoreNames.caseless(name)],
       entity.slots[slot].relationship != nil
     else {
+      if salvages {
+        let unknown: String =
+          "has the relationship '\(name)', which the model does not have; it was left out."
+        return loader.note(.value, nil, of: object.place, unknown)
+      }
       return fail(parser, "\(entity.name) has no relationship '\(name)' in the model.")
     }
     var keys: [Int64] = []
     for id in (attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace) {
       guard let key = Self.key(id) else {
+        if salvages {
+          loader.note(
+            .dangling, entity.slots[slot], of: object.place, "named '\(id.prefix(60))', which is no object.")
+          continue
+        }
         return fail(parser, "\(entity.name).\(name) refers to '\(id)'; z and a number were expected.")
       }
       keys.append(key)

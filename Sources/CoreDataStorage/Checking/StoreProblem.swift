@@ -134,6 +134,8 @@ package protocol StoreExamining {
   /// Properties of the model that the store has no place for. Nothing for a store that was not opened to
   /// salvage: it could not be opened.
   func missingProperties() throws -> [MissingProperty]
+  /// What could not be read of a file that was opened to salvage, and is not among the rows.
+  func partsLeftOut() -> LeftOutParts
 }
 
 /// What a salvage found of a table with damaged pages.
@@ -195,6 +197,7 @@ extension StoreExamining {
   package func unreachableRows() throws -> [UnreachableRows] { [] }
   package func damagedTables() throws -> [DamagedTable] { [] }
   package func missingProperties() throws -> [MissingProperty] { [] }
+  package func partsLeftOut() -> LeftOutParts { LeftOutParts() }
   package func ownProblems() throws -> [StoreProblem] { [] }
   package func fileProblems() throws -> [StoreProblem] { [] }
   package func misreadValues() throws -> [RowID: [UnwritableValue]] { [:] }

@@ -78,6 +78,7 @@ package final class StoreRepair {
 
   private func fill(_ target: any StoreEngine) throws {
     outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
+    noteWhatWasLeftOut()
     outcome.unreachable = try source.unreachableRows()
     outcome.damaged = try source.damagedTables()
     // In a damaged file they may be impossible to find, and what is read is all there is.
@@ -148,6 +149,16 @@ package final class StoreRepair {
       default: continue
       }
       changes.add(change)
+    }
+  }
+
+  /// What could not be read of a file, which is read as a whole when it is opened.
+  private func noteWhatWasLeftOut() {
+    let parts: LeftOutParts = source.partsLeftOut()
+    for problem in parts.problems { changes.add(problem) }
+    for object in parts.objects {
+      guard let place = entities.firstIndex(where: { $0.index == Int(object.entity) }) else { continue }
+      outcome.entities[place].lost.append(object.key)
     }
   }
 

@@ -155,14 +155,15 @@ struct CheckCommand: ParsableCommand {
 
   private func repair(to out: String, _ problems: [StoreProblem]) throws {
     let store: OpenStore
+    let engine: any StoreEngine
     do {
       store = try OpenStore(
         path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
         salvages: true, acceptsStructure: true)
+      engine = try store.open(listsFiles: true)
     } catch StoreError.invalidFile(let url, let reason, _) {
       throw CommandFailure("\(url.path): Nothing of it can be saved. \(reason) Restore a copy.")
     }
-    let engine: any StoreEngine = try store.open(listsFiles: true)
     defer { try? engine.close() }
     let kind: any StoreEngineKind = try NewStoreKind.choose(nil, path: out, source: store.kind)
     let progress = ProgressLine()

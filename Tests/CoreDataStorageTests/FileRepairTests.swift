@@ -1,0 +1,228 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+import StoreConformance
+import TestSupport
+import Testing
+
+/// What can be read of XML and binary stores that are damaged, and what a repair makes of it.
+@Suite struct FileRepairTests {
+  private static let kinds: [AtomicKind] = [.xml, .binary]
+
+  private static var salvaging: StoreOpeningOptions {
+    var options = StoreOpeningOptions(isReadOnly: true)
+    options.createsIfMissing = false
+    options.checksModel = false
+    options.salvages = true
+    return options
+  }
+
+  private static func open(_ kind: AtomicKind, _ url: URL, _ model: NSManagedObjectModel) throws
+    -> any StoreEngine
+  {
+    try kind.open(at: url, layout: ModelLayout(model: model), options: salvaging)
+  }
+
+  /// A store with three items, each of which has the one tag.
+  private static func makeStore(_ kind: AtomicKind, at url: URL, _ model: NSManagedObjectModel) throws {
+    let layout = ModelLayout(model: model)
+    let engine: any StoreEngine = try kind.open(at: url, layout: layout, options: StoreOpeningOptions())
+    let item: EntityLayout = try #require(layout.byName["Item"])
+    let tag: EntityLayout = try #require(layout.byName["Tag"])
+    func fill(
+      _ slab: RowSlab, _ row: UnsafeMutableRawPointer, _ entity: EntityLayout, _ name: String, _ text: String
+    ) {
+      guard case .stored(.string, let word)? = entity.slot(named: name)?.role else { return }
+      slab.set(
+        row, word: word,
+        to: Array(text.utf8).withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) })
+    }
+    var plan = SavePlan()
+    let tags = RowSlab(layout: tag, family: false, rowCapacity: 1)
+    let key: Int64 = plan.provisionalKey(in: tag)
+    fill(tags, tags.appendRow(key: key, entity: tag.index, version: 1), tag, "label", "a")
+    let items = RowSlab(layout: item, family: false, rowCapacity: 3)
+    for number in 1...3 {
+      let row = items.appendRow(key: plan.provisionalKey(in: item), entity: item.index, version: 1)
+      fill(items, row, item, "title", "item \(number)")
+      fill(items, row, item, "count", number == 2 ? "many" : "\(number)")
+      guard case .stored(.toOne, let word)? = item.slot(named: "tag")?.role else { continue }
+      items.set(row, word: word, toTarget: RowID(entity: tag.index, key: key))
+    }
+    plan.inserts = [(tag, RowBatch(slabs: [tags])), (item, RowBatch(slabs: [items]))]
+    _ = try engine.save(plan)
+    try engine.close()
+  }
+
+  private static func model(
+    count: NSAttributeType = .stringAttributeType,
+    tag: [(String, NSAttributeType)] = [("label", .stringAttributeType)],
+    hasTags: Bool = true
+  ) -> NSManagedObjectModel {
+    let items = ModelEntity("Item", [("count", count), ("title", .stringAttributeType)])
+    return makeModel(hasTags ? [items, ModelEntity("Tag", tag)] : [items]) { entities in
+      guard let item = entities["Item"], let tag = entities["Tag"] else { return }
+      _ = addRelationship("tag", from: item, to: tag, toMany: false)
+    }
+  }
+
+  private static func rows(_ engine: any StoreEngine, _ name: String) throws -> [RowRef] {
+    var rows: [RowRef] = []
+    try engine.fetch(FetchPlan(entity: try #require(engine.layout.byName[name]))).forEach { rows.append($0) }
+    return rows.sorted { $0.key < $1.key }
+  }
+
+  @Test(arguments: kinds.indices)
+  func `a value that can't be read becomes nil, and all else is read`(number: Int) throws {
+    let (kind, folder) = (Self.kinds[number], try TemporaryFolder())
+    let url: URL = folder.file("Shop")
+    try Self.makeStore(kind, at: url, Self.model())
+    let model: NSManagedObjectModel = Self.model(count: .integer32AttributeType)
+    var strict: StoreOpeningOptions = Self.salvaging
+    strict.salvages = false
+    #expect(throws: StoreError.self) {
+      try kind.open(at: url, layout: ModelLayout(model: model), options: strict)
+    }
+    let engine: any StoreEngine = try Self.open(kind, url, model)
+    defer { try? engine.close() }
+    let rows: [RowRef] = try Self.rows(engine, "Item")
+    #expect(rows.count == 3)
+    let entity: EntityLayout = try #require(engine.layout.byName["Item"])
+    guard case .stored(_, let title)? = entity.slot(named: "title")?.role,
+      case .stored(_, let count)? = entity.slot(named: "count")?.role
+    else { return }
+    #expect(rows.map { $0.string(title) } == ["item 1", "item 2", "item 3"])
+    #expect(!rows[1].hasValue(count))
+    let problems: [StoreProblem] = engine.partsLeftOut().problems
+    let named: [StoreProblem] = problems.filter { $0.objects == [rows[1].id] }
+    #expect(named.map(\.kind) == [.value] && named.first?.property == "count")
+    #expect(named.first?.message.contains("and became nil") == true, "\(problems)")
+  }
+
+  @Test(arguments: kinds.indices)
+  func `a repair saves what can be read, and counts the objects that it lost`(number: Int) throws {
+    let (kind, folder) = (Self.kinds[number], try TemporaryFolder())
+    let url: URL = folder.file("Shop")
+    try Self.makeStore(kind, at: url, Self.model())
+    var model: NSManagedObjectModel = Self.model()
+    if number == 0 {
+      let text = try String(contentsOf: url, encoding: .utf8)
+      try text.replacing("type=\"TAG\" id=\"z", with: "type=\"TAG\" id=\"y")
+        .write(to: url, atomically: true, encoding: .utf8)
+    } else {
+      // Values without names: one too few.
+      model = Self.model(tag: [("label", .stringAttributeType), ("more", .stringAttributeType)])
+    }
+    let engine: any StoreEngine = try Self.open(kind, url, model)
+    defer { try? engine.close() }
+    let outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: nil)
+      .run(to: folder.file("New"), kind: kind)
+    #expect(outcome.entities.map(\.name) == ["Item", "Tag"])
+    #expect(outcome.entities.map(\.saved) == [3, 0])
+    if number == 1 { #expect(outcome.entities[1].lost.count == 1) }
+    #expect(outcome.changes.contains { $0.kind == .row && $0.entity == "Tag" }, "\(outcome.changes)")
+    #expect(outcome.changes.contains { $0.kind == .dangling && $0.count == 3 }, "\(outcome.changes)")
+    let new: any StoreEngine = try kind.open(
+      at: folder.file("New"), layout: ModelLayout(model: model),
+      options: StoreOpeningOptions(isReadOnly: true))
+    #expect(try Self.rows(new, "Item").count == 3)
+    try new.close()
+  }
+
+  @Test(arguments: kinds.indices)
+  func `objects of an entity that the model does not have are left out, and named`(number: Int) throws {
+    let (kind, folder) = (Self.kinds[number], try TemporaryFolder())
+    try Self.makeStore(kind, at: folder.file("Shop"), Self.model())
+    // The relationship goes with its entity: a binary store's items have one value too many then.
+    let engine: any StoreEngine = try Self.open(kind, folder.file("Shop"), Self.model(hasTags: false))
+    defer { try? engine.close() }
+    let problems: [StoreProblem] = engine.partsLeftOut().problems
+    #expect(problems.contains { $0.kind == .entity && $0.count == 1 }, "\(problems)")
+    #expect(try Self.rows(engine, "Item").count == (number == 0 ? 3 : 0))
+  }
+
+  // MARK: Documents
+
+  /// A way to damage a document, the titles that are read then, and what is said.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var old: String
+    var new: String
+    var titles: [String] = ["item 1", "item 2", "item 3"]
+    var says: String
+    var testDescription: String { "\(old) → \(new)" }
+  }
+
+  static let cases: [Case] = [
+    Case(
+      old: "<attribute name=\"title\" type=\"string\">item 2", new: "<attri\" bute>item 2",
+      titles: ["item 1", "item 3"],
+      says: "Item was read in part: the XML is damaged at line "),
+    Case(
+      old: "</attribute>\n        <relationship name=\"tag\"", new: "<\n        <relationship name=\"tag\"",
+      says: "Item was read in part"),
+    Case(
+      old: "<object type=\"ITEM\" id=\"z103\"", new: "<object type=ITEM id=\"z103\"",
+      titles: ["item 1", "item 3"],
+      says: "Its XML is damaged at line "),
+    Case(
+      old: "id=\"z103\"", new: "id=\"z102\"", titles: ["item 1", "item 3"],
+      says: "It has two objects with the id 102, of Item and Item. The object was left out."),
+    Case(
+      old: "id=\"z103\"", new: "id=\"103\"", titles: ["item 1", "item 3"],
+      says: "An object 'ITEM' has the id '103'; z and a number were expected. The object was left out."),
+    Case(
+      old: "item 2</", new: "item \u{1}2</", titles: ["item 1", "item \u{FFFD}2", "item 3"],
+      says: "It has bytes that are no text of XML; U+FFFD stands in their places"),
+    Case(
+      old: "idrefs=\"z105\"", new: "idrefs=\"105\"", says: "Item.tag named '105', which is no object."),
+    Case(
+      old: "idrefs=\"z105\"", new: "idrefs=\"z105 z102\"",
+      says: "Item.tag could not be read (it has 2 objects and is to one), and became nil."),
+    Case(
+      old: "idrefs=\"z105\"", new: "idrefs=\"z103\"",
+      says: "Item.tag named an object that is no Tag, and became nil."),
+    Case(old: "<UUID>", new: "<UUID>x", says: "which is no UUID"),
+    Case(old: "<version>1", new: "<version>2", says: "The version of the format is 234481920"),
+    Case(
+      old: "name=\"title\" type=\"string\">item 3", new: "name=\"colour\" type=\"string\">item 3",
+      titles: ["item 1", "item 2"], says: "Item has 'colour', which the model does not have; it was left out."
+    ),
+  ]
+
+  @Test(arguments: cases)
+  func `of a damaged document every other object is read`(test: Case) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.makeStore(.xml, at: url, Self.model())
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let place = try #require(text.range(of: test.old), "\(text)")
+    let damaged: String = text.replacingCharacters(in: place, with: test.new)
+    try damaged.write(to: url, atomically: true, encoding: .utf8)
+    let engine: any StoreEngine = try Self.open(.xml, url, Self.model())
+    defer { try? engine.close() }
+    #expect(try AtomicKind.xml.inspect(url, options: Self.salvaging).type == "XML")
+    guard case .stored(_, let word)? = engine.layout.byName["Item"]?.slot(named: "title")?.role else {
+      return
+    }
+    let titles: [String] = try Self.rows(engine, "Item").compactMap {
+      $0.hasValue(word) ? $0.string(word) : nil
+    }
+    #expect(titles == test.titles, "\(engine.partsLeftOut().problems)\n\(damaged)")
+    let said: [String] = engine.partsLeftOut().problems.map(\.message)
+    #expect(said.contains { $0.contains(test.says) }, "\(said)")
+  }
+
+  @Test func `of a document that is cut off what precedes the end is read`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.makeStore(.xml, at: url, Self.model())
+    let bytes = try Data(contentsOf: url)
+    let third: Data.Index = try #require(bytes.range(of: Data("item 3".utf8))).lowerBound
+    try bytes[..<third].write(to: url)
+    let engine: any StoreEngine = try Self.open(.xml, url, Self.model())
+    defer { try? engine.close() }
+    #expect(try Self.rows(engine, "Item").count == 3)
+    let said: [String] = engine.partsLeftOut().problems.map(\.message)
+    #expect(said.count == 1 && said[0].hasPrefix("Item was read in part"), "\(said)")
+  }
+}
