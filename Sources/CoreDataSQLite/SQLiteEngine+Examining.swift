@@ -57,6 +57,14 @@ extension SQLiteEngine {
     }
   }
 
+  package func lostPairs() throws -> [StoreProblem] {
+    try read { database in
+      var problems = StoreProblems()
+      try checkPairs(ExaminationStatements(schema), database, &problems)
+      return problems.all
+    }
+  }
+
   /// The first column of all rows.
   func integers(_ sql: String, _ database: Database) throws -> [Int64] {
     let statement = try RawStatement(database, sql, url: url)

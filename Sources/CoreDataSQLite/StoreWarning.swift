@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 
 /// Warnings about a store on standard error, for places that can't throw.
-enum StoreWarning {
-  static func write(_ path: String, _ text: String) {
+package enum StoreWarning {
+  package static func write(_ path: String, _ text: String) {
     FileHandle.standardError.write(Data("CoreData: warning: \(path) \(text)\n".utf8))
   }
 }

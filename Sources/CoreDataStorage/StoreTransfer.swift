@@ -10,6 +10,13 @@ import Foundation
 /// sequence, because such a store is written as a whole by each save. What a target holds after an error is
 /// then a part: whoever calls removes it.
 package struct StoreTransfer {
+  package struct Outcome {
+    /// The new keys by root entity and former key if the target has numbered the rows anew, else nothing.
+    package var keys: [Int: [Int64: Int64]] = [:]
+    /// References that the target does not have, since they lead to no such object, by properties.
+    package var leftOut: [StoreProblem] = []
+  }
+
   /// The entities that the stores hold.
   private let entities: [EntityLayout]
   private let source: any StoreOperations
@@ -23,14 +30,11 @@ package struct StoreTransfer {
 
   /// `note` is called with the number of rows copied since the last call; an error it throws ends the
   /// transfer.
-  ///
-  /// Returns the new keys by root entity and former key if the target has numbered the rows anew, else
-  /// nothing.
   @discardableResult
   package static func copy(
     _ entities: [EntityLayout], from source: any StoreOperations, isReadOnly: Bool,
     to target: any StoreOperations, rowsPerSave: Int? = nil, note: (_ rows: Int) throws -> Void = { _ in }
-  ) throws -> [Int: [Int64: Int64]] {
+  ) throws -> Outcome {
     try withoutActuallyEscaping(note) { note in
       let transfer = StoreTransfer(
         entities: entities.filter { !$0.isAbstract }, source: source, target: target, isReadOnly: isReadOnly,
@@ -38,11 +42,14 @@ package struct StoreTransfer {
       try refuseMisreadValues(
         of: transfer.entities, in: source,
         for: (target as? any StoreDescribing)?.metadata[StoreMetadata.Key.type] as? String ?? "")
+      var outcome = Outcome()
       if let rowsPerSave, !target.hasOneKeySequence {
         try transfer.copyInParts(of: rowsPerSave)
-        return [:]
+      } else {
+        outcome = try transfer.copyAtOnce()
       }
-      return try transfer.copyAtOnce()
+      outcome.leftOut += try TransferredReferences.pairs(lostBy: source)
+      return outcome
     }
   }
 
@@ -60,7 +67,7 @@ package struct StoreTransfer {
 
   // MARK: One save
 
-  private func copyAtOnce() throws -> [Int: [Int64: Int64]] {
+  private func copyAtOnce() throws -> Outcome {
     var plan: SavePlan = .copying
     var highestKeys: [Int: Int64] = [:]
     for entity in entities {
@@ -72,25 +79,35 @@ package struct StoreTransfer {
       found.sort { $0.key < $1.key }
       for row in found { try check(row, entity) }
       plan.inserts.append((entity, Self.copies(of: found, entity)))
-      let owners: [RowID] = found.map(\.id)
-      highestKeys[entity.rootIndex] = max(highestKeys[entity.rootIndex] ?? 0, owners.last?.key ?? 0)
-      for slot in entity.slots.indices where entity.slots[slot].isToMany {
-        for start in stride(from: 0, to: owners.count, by: Self.ownersAtATime) {
-          plan.toMany += try edits(
-            of: entity, slot, Array(owners[start..<min(start + Self.ownersAtATime, owners.count)]))
-        }
-      }
+      highestKeys[entity.rootIndex] = max(highestKeys[entity.rootIndex] ?? 0, found.last?.key ?? 0)
       try note(found.count)
     }
-    if target.hasOneKeySequence, !source.hasOneKeySequence {
+    let renumbers: Bool = target.hasOneKeySequence && !source.hasOneKeySequence
+    var references: TransferredReferences? =
+      renumbers ? TransferredReferences(plan.inserts, in: source.layout) : nil
+    for (entity, rows) in plan.inserts {
+      references?.clear(in: rows, of: entity)
+      var owners: [RowID] = []
+      rows.forEach { owners.append($0.id) }
+      for slot in entity.slots.indices where Self.isNeeded(entity.slots[slot]) {
+        for start in stride(from: 0, to: owners.count, by: Self.ownersAtATime) {
+          let page = Array(owners[start..<min(start + Self.ownersAtATime, owners.count)])
+          var members: [[RowID]] = try source.members(of: entity, slot: slot, owners: page)
+          if let kept = references?.kept(members, of: page, entity, slot) { members = kept }
+          plan.toMany += Self.edits(of: entity, slot, page, members)
+        }
+        try note(0)
+      }
+    }
+    if renumbers {
       var map: [Int: [Int64: Int64]] = plan.makeKeysProvisional(of: source.layout)
       let keys: NewKeys = try target.save(plan).keys
       for root in map.keys { map[root] = map[root]?.mapValues { keys.key($0, root: root) } }
-      return map
+      return Outcome(keys: map, leftOut: references?.leftOut ?? [])
     }
     try allocate(highestKeys)
     _ = try target.save(plan)
-    return [:]
+    return Outcome()
   }
 
   /// Refuses a value that the target can't keep, by the object's name in the source.

@@ -73,6 +73,64 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: store.folder.path + "/Copy.db"))
   }
 
+  @Test(arguments: ["xml", "bin"])
+  func `references that lead nowhere are left out, and listed`(kind: String) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    try makeDatabase(
+      store.url,
+      ["UPDATE ZITEM SET ZCATEGORY = 99 WHERE Z_PK < 3", "INSERT INTO Z_8TAGS VALUES (1, 99)"])
+    let out: String = store.file("Out.\(kind)").path
+    let run = try CommandLineRun(["convert", store.path, out, "--verify", "--json"])
+    #expect(run.status == 0, "\(run.errors)")
+    let report = try #require(try run.json() as? [String: Any])
+    let found = try #require(report["leftOut"] as? [[String: Any]])
+    #expect(found.map { $0["entity"] as? String } == ["Item", "Item"], "\(run.output)")
+    #expect(found.map { $0["property"] as? String } == ["category", "tags"], "\(run.output)")
+    #expect(found.map { $0["count"] as? Int } == [2, 1])
+    #expect(found[0]["objects"] as? [String] == ["Item/p1", "Item/p2"])
+    let check = try CommandLineRun(["check", out, "--model", store.path])
+    #expect(check.status == 0, "\(check.output)")
+    let text = try CommandLineRun(["convert", store.path, store.file("2.\(kind)").path])
+    #expect(
+      text.output.contains(
+        "left out: Item.category names an object that does not exist; it is nil in the copy. 2 times: Item/p1, Item/p2\n"
+      ),
+      "\(text.output)")
+    // Pages are copied as they are.
+    let copy = try CommandLineRun(["convert", store.path, store.file("3.sqlite").path, "--json"])
+    #expect(((try copy.json() as? [String: Any])?["leftOut"] as? [Any])?.isEmpty == true, "\(copy.output)")
+  }
+
+  @Test func `references to an object of a wrong entity are left out, and the copy can be read`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let folder = try TemporaryFolder()
+    let model: URL = try folder.writeShop(
+      "Shop",
+      "<relationship name=\"cat\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"Cat\"/></entity>"
+        + "<entity name=\"Animal\" syncable=\"YES\"><attribute name=\"name\" attributeType=\"String\" optional=\"YES\"/></entity>"
+        + "<entity name=\"Cat\" parentEntity=\"Animal\" syncable=\"YES\"></entity>"
+        + "<entity name=\"Dog\" parentEntity=\"Animal\" syncable=\"YES\">")
+    try Data(
+      #"{"Cat": [{"$id": "Cat/p1", "name": "Tom"}], "Dog": [{"name": "Rex"}], "Item": [{"cat": "Cat/p1"}]}"#
+        .utf8
+    )
+    .write(to: folder.file("all.json"))
+    let old: String = folder.file("Old.sqlite").path
+    let made = try CommandLineRun([
+      "import", old, folder.file("all.json").path, "--create", "--model", model.path,
+    ])
+    #expect(made.status == 0, "\(made.errors)")
+    try makeDatabase(
+      folder.file("Old.sqlite"), ["UPDATE ZITEM SET ZCAT = (SELECT Z_PK FROM ZANIMAL WHERE ZNAME = 'Rex')"])
+    let new: String = folder.file("New.xml").path
+    let run = try CommandLineRun(["convert", old, new, "--verify"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("left out: Item.cat names an object that is no Cat"), "\(run.output)")
+    #expect(try CommandLineRun(["check", new, "--model", old]).status == 0)
+  }
+
   @Test func `a missing file of a value stops a conversion, and nothing is left`() throws {
     let store = try PhotoStore()
     defer { store.remove() }

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
@@ -64,14 +65,22 @@ final class StoreMigration {
         return try state.count(plan)
       }
       progress.totalUnitCount = Int64(counts.reduce(1, +))
-      let keys: [Int: [Int64: Int64]] = try StoreTransfer.copy(
+      let outcome: StoreTransfer.Outcome = try StoreTransfer.copy(
         entities, from: state, isReadOnly: !allocatesKeys, to: target,
         rowsPerSave: inParts ? Self.rowsPerSave : nil
       ) { rows in
         progress.completedUnitCount += Int64(rows)
         try throwIfCancelled()
       }
-      if target.hasOneKeySequence, !state.hasOneKeySequence { copiedKeys = CopiedKeys(keys: keys) }
+      if target.hasOneKeySequence, !state.hasOneKeySequence {
+        copiedKeys = CopiedKeys(keys: outcome.keys)
+      }
+      for problem in outcome.leftOut {
+        StoreWarning.write(
+          source.url?.path ?? source.type,
+          "has references that lead nowhere. \(problem.message) "
+            + "\(problem.count) time(s).")
+      }
     }
   }
 }

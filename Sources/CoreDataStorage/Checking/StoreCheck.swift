@@ -176,6 +176,15 @@ struct ObjectDirectory {
     }
   }
 
+  init(rows: [(layout: EntityLayout, rows: RowBatch)]) {
+    for (layout, batch) in rows {
+      var map: Int64HashMap = entities.removeValue(forKey: layout.rootIndex) ?? Int64HashMap()
+      map.reserve(more: batch.count)
+      batch.forEach { map.insert($0.key, UInt64($0.entity)) }
+      entities[layout.rootIndex] = map
+    }
+  }
+
   func find(_ key: Int64, expected: EntityLayout) -> Finding {
     guard let found = entities[expected.rootIndex]?.find(key) else { return .missing }
     return expected.family.contains(Int(found)) ? .found(RowID(entity: Int(found), key: key)) : .wrongEntity

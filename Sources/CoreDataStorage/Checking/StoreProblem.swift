@@ -124,6 +124,9 @@ package protocol StoreExamining {
   /// References to objects that are not there, one problem a property. Cost: a search for the target of each
   /// reference.
   func lostReferences() throws -> [StoreProblem]
+  /// Of these the pairs of many-to-many relationships, which no list of members has. Cost: a search for both
+  /// objects of each pair.
+  func lostPairs() throws -> [StoreProblem]
   /// The keys of an entity's own rows as far as they can be read from a damaged file, in ascending order.
   func readableKeys(of entity: EntityLayout) throws -> [Int64]
   /// Rows of the store's tables that belong to no entity, or have keys that no object has, as far as they can
@@ -202,6 +205,7 @@ extension StoreExamining {
   package func fileProblems() throws -> [StoreProblem] { [] }
   package func misreadValues() throws -> [RowID: [UnwritableValue]] { [:] }
   package func lostReferences() throws -> [StoreProblem] { [] }
+  package func lostPairs() throws -> [StoreProblem] { [] }
 }
 
 extension StoreExamining where Self: StoreOperations {

@@ -45,15 +45,25 @@ package struct StoreComparison {
   private let left: any StoreEngine
   private let right: any StoreEngine
   private let correspondence: StoreCorrespondence
+  /// The objects of the left store, if its references to others are to count as none.
+  private let leftObjects: ObjectDirectory?
   private let note: (_ objects: Int) throws -> Void
 
   package init(
     left: any StoreEngine, right: any StoreEngine, correspondence: StoreCorrespondence,
     note: @escaping (_ objects: Int) throws -> Void = { _ in }
   ) {
+    self.init(left: left, right: right, correspondence: correspondence, leftObjects: nil, note: note)
+  }
+
+  init(
+    left: any StoreEngine, right: any StoreEngine, correspondence: StoreCorrespondence,
+    leftObjects: ObjectDirectory?, note: @escaping (_ objects: Int) throws -> Void
+  ) {
     self.left = left
     self.right = right
     self.correspondence = correspondence
+    self.leftObjects = leftObjects
     self.note = note
   }
 
@@ -120,14 +130,16 @@ package struct StoreComparison {
       summary.objects += 1
       for pair in pairs where !pair.isToMany {
         summary.values += 1
-        if let difference = difference(pair, one, other) { properties[place].append(difference) }
+        if let difference = difference(pair, one, other, of: left.entity) {
+          properties[place].append(difference)
+        }
       }
     }
     for pair in pairs where pair.isToMany {
       let ones: [[RowID]] = try self.left.members(
         of: left.entity, slot: pair.left,
         owners: couples.map { RowID(entity: left.entity.index, key: $0.left) }
-      )
+      ).map { list in list.filter { isThere($0.key, left.entity.slots[pair.left]) } }
       let others: [[RowID]] = try self.right.members(
         of: right.entity, slot: pair.right,
         owners: couples.map { RowID(entity: right.entity.index, key: $0.right) })
@@ -162,7 +174,16 @@ package struct StoreComparison {
 
   // MARK: Values
 
-  private func difference(_ pair: PropertyPair, _ one: RowRef, _ other: RowRef) -> Property? {
+  /// Whether an object of the left store is one that the relationship may name.
+  private func isThere(_ key: Int64, _ slot: PropertySlot) -> Bool {
+    guard let leftObjects, let destination = slot.destination else { return true }
+    if case .found = leftObjects.find(key, expected: left.layout.entities[destination]) { return true }
+    return false
+  }
+
+  private func difference(
+    _ pair: PropertyPair, _ one: RowRef, _ other: RowRef, of entity: EntityLayout
+  ) -> Property? {
     guard let (leftKind, leftWord) = pair.leftPlace, let (rightKind, rightWord) = pair.rightPlace else {
       return nil
     }
@@ -172,7 +193,10 @@ package struct StoreComparison {
         right: Self.value(other, rightKind, rightWord))
     }
     if leftKind != rightKind { return property() }
-    switch (one.hasValue(leftWord), other.hasValue(rightWord)) {
+    let hasLeft: Bool =
+      one.hasValue(leftWord)
+      && (leftKind != .toOne || isThere(one.target(leftWord).key, entity.slots[pair.left]))
+    switch (hasLeft, other.hasValue(rightWord)) {
     case (false, false): return nil
     case (true, true): break
     default: return property()

@@ -17,6 +17,8 @@ package struct StoreConversion {
     /// The first differences; the new store was then discarded.
     package var differences: [StoreComparison.Difference] = []
     package var metadataDiffers: Bool = false
+    /// References that the new store does not have, since they lead to no such object, by properties.
+    package var leftOut: [StoreProblem] = []
 
     package var isEqual: Bool { (verified?.differences ?? 0) == 0 && !metadataDiffers }
   }
@@ -70,9 +72,9 @@ package struct StoreConversion {
       at: url, layout: source.layout, options: options, copying: source
     ) { target in
       try source.withOneState { state in
-        try StoreTransfer.copy(
+        outcome.leftOut = try StoreTransfer.copy(
           entities, from: state, isReadOnly: true, to: target, rowsPerSave: Self.rowsPerSave
-        ) { try note(.copying, $0) }
+        ) { try note(.copying, $0) }.leftOut
       }
       try target.setMetadata(Self.ownMetadata(source.metadata))
       _ = try target.save(SavePlan())
@@ -92,7 +94,10 @@ package struct StoreConversion {
     let comparison = StoreComparison(
       left: source, right: made,
       correspondence: outcome.isRenumbered
-        ? try .byRanks(source, made, among: entityNames) : .byKeys(source, made, among: entityNames)
+        ? try .byRanks(source, made, among: entityNames) : .byKeys(source, made, among: entityNames),
+      // What the new store can't have is no difference: it is listed.
+      leftObjects: outcome.isRenumbered && !outcome.leftOut.isEmpty
+        ? ObjectDirectory(try entities.map { try RowScan($0, in: source) }) : nil
     ) { try note(.verifying, $0) }
     var differences: [StoreComparison.Difference] = []
     outcome.verified = try comparison.run { difference in

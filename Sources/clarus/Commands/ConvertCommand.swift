@@ -15,7 +15,8 @@ struct ConvertCommand: ParsableCommand {
 
       The kind is that of --to (\(NewStoreKind.names.joined(separator: ", "))), else what the ending of OUT names \
       (\(NewStoreKind.endings)), else, with another ending, the store's own. Kinds that number objects of all entities in one sequence give objects new \
-      numbers. Persistent history is not copied.
+      numbers. Persistent history is not copied. References to objects that are not there, or that the relationship can't have, \
+      have no place in some kinds of stores; those that the new store does not have are listed.
 
       EXAMPLES
         clarus convert Shop.sqlite Shop.xml
@@ -25,6 +26,7 @@ struct ConvertCommand: ParsableCommand {
       JSON
         { "from": {"path", "type", "uuid"}, "to": {"path", "type", "uuid"}, "renumbered",
           "entities": [{"name", "count"}],
+          "leftOut": [{"entity", "property", "count", "objects": [id], "message"}],
           "verified": {"objects", "values", "relationships"} or null }
       """)
 
@@ -66,7 +68,8 @@ struct ConvertCommand: ParsableCommand {
     progress.end()
     guard outcome.isEqual else { throw difference(outcome, engine) }
     let report = ConversionReport(
-      store: store, out: out, type: kind.type, outcome: outcome, counts: counts)
+      store: store, out: out, type: kind.type, outcome: outcome, counts: counts,
+      ids: ObjectIDs(layout: engine.layout, storeUUID: store.file.uuid))
     let output = StandardOutput()
     if formatting.isJSON {
       try output.writeLine(report.json.pretty)
@@ -94,17 +97,30 @@ private struct ConversionReport {
   let type: String
   let outcome: StoreConversion.Outcome
   let counts: [(name: String, count: Int)]
+  /// Of the store that was copied.
+  let ids: ObjectIDs
 
   var json: JSONText {
     .object([
       ("from", place(store.path, store.file.type, store.file.uuid)),
       ("to", place(out, type, outcome.identifier)), ("renumbered", .bool(outcome.isRenumbered)),
-      ("entities", EntityCounts.json(counts)), ("verified", verified),
+      ("entities", EntityCounts.json(counts)), ("leftOut", leftOut), ("verified", verified),
     ])
   }
 
   private func place(_ path: String, _ type: String, _ uuid: String) -> JSONText {
     .object([("path", .string(path)), ("type", .string(type)), ("uuid", .string(uuid))])
+  }
+
+  private var leftOut: JSONText {
+    .array(
+      outcome.leftOut.map { problem in
+        .object([
+          ("entity", .optional(problem.entity)), ("property", .optional(problem.property)),
+          ("count", .integer(Int64(problem.count))), ("objects", .strings(problem.objects.map(ids.short))),
+          ("message", .string(problem.message)),
+        ])
+      })
   }
 
   private var verified: JSONText {
@@ -124,6 +140,9 @@ private struct ConversionReport {
     if outcome.isRenumbered {
       try output.writeLine(
         "Objects have new numbers: this kind numbers those of all entities in one sequence.")
+    }
+    for problem in outcome.leftOut {
+      try output.writeLine(ProblemText(ids: ids).line(problem, as: "left out"))
     }
     if store.file.hasHistory { try output.writeLine("The store's persistent history was not copied.") }
     if let summary = outcome.verified {

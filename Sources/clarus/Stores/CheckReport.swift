@@ -176,7 +176,11 @@ struct ProblemText {
 
   /// `error: Item.owner names an object that does not exist. 12 times: Item/p1, Item/p2, …`
   func line(_ problem: StoreProblem) -> String {
-    var line: String = "\(problem.kind.isWarning ? "warning" : "error"): \(problem.text)"
+    line(problem, as: problem.kind.isWarning ? "warning" : "error")
+  }
+
+  func line(_ problem: StoreProblem, as word: String) -> String {
+    var line: String = "\(word): \(problem.text)"
     let objects: [String] = short(problem)
     if !objects.isEmpty {
       let list: String = objects.joined(separator: ", ") + (problem.count > objects.count ? ", …" : "")
