@@ -499,6 +499,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
+  package var fileURL: URL? { url }
+
   package func checkWritable() throws { try writing { _ in } }
 
   package func allocateKeys(for entity: EntityLayout, count: Int) throws -> Int64 {

@@ -230,7 +230,11 @@ extension SQLiteEngine {
     reading.entityNames = options.entityNames
     let engine: SQLiteEngine = try SQLiteEngine.open(url: copy, layout: layout, options: reading)
     defer { try? engine.close() }
-    try body(engine)
+    do {
+      try body(engine)
+    } catch let error as StoreError {
+      throw error.renaming { $0.replacingOccurrences(of: copy.path, with: url.path) }
+    }
   }
 }
 

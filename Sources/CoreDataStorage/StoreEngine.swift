@@ -6,6 +6,8 @@ import Foundation
 package protocol StoreDescribing {
   /// The store's UUID, upper case, as in object URIs.
   var identifier: String { get }
+  /// The store's file; nil if it has none.
+  var fileURL: URL? { get }
   /// Why the store can't be written; nil if it can.
   var readOnlyReason: ReadOnlyReason? { get }
   /// The current metadata; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID`
@@ -25,6 +27,7 @@ package protocol StoreDescribing {
 
 extension StoreDescribing {
   package var isReadOnly: Bool { readOnlyReason != nil }
+  package var fileURL: URL? { nil }
   package func columnPlaces(of entity: EntityLayout) throws -> [ColumnPlace] { [] }
   package func readableViews() throws -> [String]? { nil }
 }

@@ -40,6 +40,15 @@ extension StoreError {
       return ErrorMessage(
         "The uniqueness constraint (\(constraint.joined(separator: ", "))) of entity \(entity) would be broken: another "
           + "object has the same values.", advice: "Change them, or delete one of the objects.")
+    case .duplicates(let own, let entity, let constraint, let values, let objects):
+      let store: String = own.map { " \($0.path)" } ?? file
+      let pairs: String = zip(constraint, values).map { "\($0) \($1)" }.joined(separator: ", ")
+      return ErrorMessage(
+        "The store\(store) can't be copied: objects of \(entity) have the same values (\(pairs)), which the model wants to "
+          + "be unique: \(objects.joined(separator: " and ")).",
+        advice:
+          "Change or delete one of them, or have clarus check --repair make a copy without it, which names what it "
+          + "leaves out.")
     case .unsupported(let part, let reason, let advice):
       return ErrorMessage("The store can't evaluate '\(part)': \(reason)", advice: advice)
     case .invalid(let part, let reason, let advice):

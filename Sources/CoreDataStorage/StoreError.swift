@@ -21,6 +21,10 @@ package enum StoreError: Error {
   case conflicts([RowConflict])
   /// A uniqueness constraint would be violated; the save changed nothing.
   case uniqueness(entity: String, constraint: [String], row: RowID?, database: String)
+  /// Objects of a store that is copied have the same values of a uniqueness constraint; `values` as texts,
+  /// `objects` by their URIs.
+  case duplicates(
+    url: URL?, entity: String, constraint: [String], values: [String], objects: [String])
   /// The store can't evaluate the predicate or order; `part` is the part, `advice` what to do instead. It can
   /// be evaluated over objects in memory, which the graph then does.
   case unsupported(part: String, reason: String, advice: String)

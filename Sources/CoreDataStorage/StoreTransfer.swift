@@ -42,15 +42,40 @@ package struct StoreTransfer {
       try refuseMisreadValues(
         of: transfer.entities, in: source,
         for: (target as? any StoreDescribing)?.metadata[StoreMetadata.Key.type] as? String ?? "")
-      var outcome = Outcome()
-      if let rowsPerSave, !target.hasOneKeySequence {
-        try transfer.copyInParts(of: rowsPerSave)
-      } else {
-        outcome = try transfer.copyAtOnce()
+      do {
+        var outcome = Outcome()
+        if let rowsPerSave, !target.hasOneKeySequence {
+          try transfer.copyInParts(of: rowsPerSave)
+        } else {
+          outcome = try transfer.copyAtOnce()
+        }
+        outcome.leftOut += try TransferredReferences.pairs(lostBy: source)
+        return outcome
+      } catch let error as StoreError {
+        guard case .uniqueness = error else { throw error }
+        throw try transfer.duplicates() ?? error
       }
-      outcome.leftOut += try TransferredReferences.pairs(lostBy: source)
-      return outcome
     }
+  }
+
+  /// The error that names the first objects of the source with values that are to be unique.
+  private func duplicates() throws -> StoreError? {
+    guard let source = source as? any StoreEngine else { return nil }
+    var unique = UniqueValues(source)
+    for entity in entities {
+      let scan = try RowScan(entity, in: source)
+      var found: UniqueValues.Twins?
+      try scan.forEachPage { page in
+        if found == nil { found = try unique.firstTwins(among: try scan.rows(page)) }
+      }
+      guard let found else { continue }
+      return .duplicates(
+        url: source.fileURL, entity: found.entity.name, constraint: found.names, values: found.values,
+        objects: [found.first, found.second].map {
+          ObjectURI.text(of: $0, in: source.layout, store: source.identifier)
+        })
+    }
+    return nil
   }
 
   /// A copy of a value that reads as another would have another value, and look sound.

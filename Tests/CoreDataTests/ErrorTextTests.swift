@@ -107,7 +107,8 @@ import Testing
 
   /// The same for `StoreError`.
   enum StoreErrorKind: String, CaseIterable, Sendable {
-    case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel,
+    case conflicts, uniqueness, duplicates, unsupported, invalid, unknownKeyPath, invalidFile,
+      incompatibleModel,
       readOnly, historyKept, inUse, file, migration
     case fileChanged, savedByOthers, missingValue, unwritableValue, unsupportedModel, database, closed
   }
@@ -116,6 +117,7 @@ import Testing
     switch error {
     case .conflicts: .conflicts
     case .uniqueness: .uniqueness
+    case .duplicates: .duplicates
     case .unsupported: .unsupported
     case .invalid: .invalid
     case .unknownKeyPath: .unknownKeyPath
@@ -144,6 +146,10 @@ import Testing
     case .conflicts:
       let id = RowID(entity: 0, key: 7)
       return [(.conflicts([RowConflict(id: id, expectedVersion: 1, stored: nil)]), ["p7", file])]
+    case .duplicates:
+      let error: StoreError = .duplicates(
+        url: nil, entity: "Item", constraint: ["code"], values: ["7"], objects: ["Item/p1", "Item/p2"])
+      return [(error, ["Item", "code 7", "Item/p1 and Item/p2", file])]
     case .uniqueness:
       return [
         (.uniqueness(entity: "Item", constraint: ["code"], row: nil, database: "main"), ["Item", "code"])

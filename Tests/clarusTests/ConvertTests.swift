@@ -131,6 +131,22 @@ import Testing
     #expect(try CommandLineRun(["check", new, "--model", old]).status == 0)
   }
 
+  @Test func `equal values that are to be unique stop a copy, which names store, values and objects`() throws
+  {
+    let store = try RichStore()
+    defer { store.remove() }
+    try makeDatabase(
+      store.url, ["DROP INDEX Z_Category_UNIQUE_name", "UPDATE ZCATEGORY SET ZNAME = 'fruit'"])
+    let run = try CommandLineRun(["convert", store.path, store.file("Out.xml").path])
+    #expect(run.status == 1)
+    for text in [
+      store.path, "Category", "name \"fruit\"", "/Category/p1 and ", "/Category/p2", "clarus check",
+    ] {
+      #expect(run.errors.contains(text), "\(run.errors)")
+    }
+    #expect(store.names == ["Rich.sqlite"])
+  }
+
   @Test func `a missing file of a value stops a conversion, and nothing is left`() throws {
     let store = try PhotoStore()
     defer { store.remove() }

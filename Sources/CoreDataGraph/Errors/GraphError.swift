@@ -199,7 +199,7 @@ extension StoreError {
       .savedByOthers(let url),
       .file(let url, _, _), .migration(let url, _):
       url
-    case .readOnly(let url, _), .database(_, _, _, let url): url
+    case .readOnly(let url, _), .database(_, _, _, let url), .duplicates(let url, _, _, _, _): url
     case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel,
       .unwritableValue, .closed:
       nil
@@ -211,6 +211,7 @@ extension StoreError {
     switch self {
     case .conflicts: NSManagedObjectMergeError
     case .uniqueness: NSManagedObjectConstraintMergeError
+    case .duplicates: NSManagedObjectConstraintValidationError
     case .unsupported, .invalid, .unknownKeyPath: NSCoreDataError
     case .invalidFile: NSPersistentStoreInvalidTypeError
     case .incompatibleModel: NSPersistentStoreIncompatibleVersionHashError

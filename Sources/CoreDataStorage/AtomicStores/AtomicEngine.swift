@@ -21,6 +21,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   package let identifier: String
   package let readOnlyReason: ReadOnlyReason?
   package var url: URL { lock.withLock { file.url } }
+  package var fileURL: URL? { url }
   package var rowFreshness: RowFreshness { .alwaysInMemory }
   package var hasOneKeySequence: Bool { true }
 

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// Finds objects with the same values in properties that a uniqueness constraint names. A value that is nil
@@ -6,6 +7,16 @@ import Foundation
 ///
 /// Cost: some 40 bytes of memory for each object of an entity with a constraint.
 struct UniqueValues {
+  /// Two objects with the same values.
+  struct Twins {
+    let entity: EntityLayout
+    let names: [String]
+    /// The values that both have, as texts.
+    let values: [String]
+    let first: RowID
+    let second: RowID
+  }
+
   private struct Constraint {
     let entity: EntityLayout
     let names: [String]
@@ -41,7 +52,7 @@ struct UniqueValues {
   }
 
   mutating func check(_ rows: [RowRef], _ problems: inout StoreProblems) throws {
-    for (row, number) in try doubles(among: rows) {
+    for (row, number, _) in try doubles(among: rows) {
       let constraint: Constraint = all[number]
       let names: String = constraint.names.joined(separator: ", ")
       problems.add(
@@ -52,9 +63,21 @@ struct UniqueValues {
     }
   }
 
-  /// Rows that have the same values as one that was asked about before, and the places of the constraints.
-  mutating func doubles(among rows: [RowRef]) throws -> [(row: RowRef, constraint: Int)] {
-    var found: [(row: RowRef, constraint: Int)] = []
+  /// The first of rows that has the same values as one that was asked about before, and that one.
+  mutating func firstTwins(among rows: [RowRef]) throws -> Twins? {
+    guard let (row, number, first) = try doubles(among: rows).first else { return nil }
+    let constraint: Constraint = all[number]
+    return Twins(
+      entity: constraint.entity, names: constraint.names,
+      values: constraint.places.map { ValuePrinter.print($0.kind.predicateValue(row, $0.word)) },
+      first: first,
+      second: row.id)
+  }
+
+  /// Rows that have the same values as one that was asked about before, with the places of the constraints
+  /// and that other one.
+  mutating func doubles(among rows: [RowRef]) throws -> [(row: RowRef, constraint: Int, first: RowID)] {
+    var found: [(row: RowRef, constraint: Int, first: RowID)] = []
     for row in rows {
       for number in constraints[row.entity] {
         let constraint: Constraint = all[number]
@@ -68,7 +91,7 @@ struct UniqueValues {
         guard let twin = try engine.rows(of: layout, keys: [other.key]).first,
           constraint.places.allSatisfy({ Self.isEqual(row, twin, $0.kind, $0.word) })
         else { continue }
-        found.append((row, number))
+        found.append((row, number, other))
       }
     }
     return found

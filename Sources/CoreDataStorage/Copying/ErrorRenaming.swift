@@ -48,6 +48,9 @@ extension StoreError {
     case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel,
       .unwritableValue, .closed:
       return self
+    case .duplicates(let url, let entity, let constraint, let values, let objects):
+      return .duplicates(
+        url: url.map { place($0) }, entity: entity, constraint: constraint, values: values, objects: objects)
     case .invalidFile(let url, let reason, let cure):
       return .invalidFile(url: place(url), reason: rename(reason), cure: cure)
     case .incompatibleModel(let url, let mismatch): return .incompatibleModel(url: place(url), mismatch)
