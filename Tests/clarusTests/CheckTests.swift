@@ -200,6 +200,43 @@ import Testing
     #expect(found.status == 0, "\(found.output)\(found.errors)")
   }
 
+  @Test
+  func `of several versions that a store with a damaged hash fits the newest is taken, and others are named`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let attribute: String = "<attribute name=\"title\" attributeType=\"String\" optional=\"YES\"/>"
+    for version in ["Shop", "Shop 2"] { try folder.writeShop(version, attribute) }
+    try folder.writeShop("Shop 3", attribute.replacing("String", with: "Date"))
+    let package: String = folder.file("Shop.xcdatamodeld").path
+    try Data(#"{"Item": [{"title": "one"}]}"#.utf8).write(to: folder.file("all.json"))
+    let xml: URL = folder.file("Shop.xml")
+    let made = try CommandLineRun([
+      "import", xml.path, folder.file("all.json").path, "--create", "--model", package + "/Shop.xcdatamodel",
+    ])
+    #expect(made.status == 0, "\(made.errors)")
+    let text = try String(contentsOf: xml, encoding: .utf8)
+    let hash = try #require(text.firstMatch(of: /<key>Item<\/key>\s*<data>\s*([A-Za-z0-9])/))
+    try text.replacingCharacters(
+      in: hash.1.startIndex..<hash.1.endIndex, with: hash.1 == "A" ? "B" : "A"
+    ).write(to: xml, atomically: true, encoding: .utf8)
+    let repair = try CommandLineRun([
+      "check", xml.path, "--model", package, "--repair", folder.file("New.xml").path,
+    ])
+    #expect(
+      repair.output.contains("version \"Shop 2\", the newest of them, was taken.")
+        && repair.output.contains("--model-version: \"Shop\"."), "\(repair.output)\(repair.errors)")
+    #expect(repair.output.contains("XML store with 1 row"), "\(repair.output)")
+    try text.replacing("NSStoreModelVersionHashes<", with: "Lost<").write(
+      to: xml, atomically: true, encoding: .utf8)
+    let asked = try CommandLineRun([
+      "check", xml.path, "--model", package, "--repair", folder.file("Other.xml").path,
+    ])
+    #expect(
+      asked.errors.contains("several fit its objects. Name one with --model-version: \"Shop 2\", \"Shop\"."),
+      "\(asked.output)\(asked.errors)")
+  }
+
   @Test func `a required value without a column is nil, and the report says that the model requires it`()
     throws
   {

@@ -105,6 +105,14 @@ struct CheckCommand: ParsableCommand {
 
   /// The model that a store carries may not be the one that its metadata names.
   private func noteModel(_ store: OpenStore, _ problems: inout StoreProblems) {
+    if let model = store.model, !model.alternatives.isEmpty {
+      let others: String = model.alternatives.map { "\"\($0)\"" }.joined(separator: ", ")
+      problems.add(
+        StoreProblem(
+          .model,
+          "The store does not tell the version of its model, and several fit: \(model.originText), the newest of "
+            + "them, was taken. For another name it with --model-version: \(others)."))
+    }
     if let problem = store.file.metadataProblem { problems.add(StoreProblem(.model, problem)) }
     guard let model = store.model, let versions = store.file.versions, model.entityNames == nil else {
       return

@@ -16,6 +16,8 @@ struct ChosenModel {
   let origin: Origin
   /// The entities the store holds, if it holds one configuration only.
   let entityNames: Set<String>?
+  /// The versions that fit the file as well as this one, which is the newest of them.
+  var alternatives: [String] = []
 
   var originText: String {
     switch origin {
@@ -31,7 +33,8 @@ struct ChosenModel {
   /// the structure that the file has.
   ///
   /// `acceptsStructure`: whether a version with other hashes fits, too, if the objects of the file have all
-  /// names and types of it: a damaged hash is no reason to give up.
+  /// names and types of it: a damaged hash is no reason to give up. It is the newest one, if there are
+  /// several.
   static func choose(
     for file: StoreInspection, path: String, modelPath: String?, version: String? = nil,
     by structure: StructureMatch, acceptsStructure: Bool = false
@@ -53,7 +56,7 @@ struct ChosenModel {
       guard versions.count == 1 else {
         let names: String = versions.map { "\"\($0.name)\"" }.joined(separator: ", ")
         throw CommandFailure(
-          "\(path): The store does not tell the version of its model, and several fit its tables. Name one with "
+          "\(path): The store does not tell the version of its model, and several fit \(structure.what). Name one with "
             + "--model-version: \(names).")
       }
       return ChosenModel(
@@ -77,11 +80,13 @@ struct ChosenModel {
     }
     guard let nearest else { return nil }
     let names: Set<String> = Set(hashes.keys)
-    if acceptsStructure, let version = structure.fitting(versions, entities: names) {
+    let fitting: [ModelVersion] = acceptsStructure ? structure.fitting(versions, entities: names) : []
+    if let version = fitting.first {
       return ChosenModel(
         model: version.model, origin: .file(modelPath, version: versions.count > 1 ? version.name : nil),
         entityNames: ModelMatch.configuration(version.model, storeHashes: hashes)
-          ?? (names == Set(version.model.entitiesByName.keys) ? nil : names))
+          ?? (names == Set(version.model.entitiesByName.keys) ? nil : names),
+        alternatives: fitting.dropFirst().map(\.name))
     }
     let which: String =
       versions.count > 1

@@ -70,9 +70,10 @@ enum ModelArgument {
       // The loader has a better error for a folder that is no package.
       return [(baseName(path), url)]
     }
+    // Without their ending, so that "Shop 2" is newer than "Shop".
     let files: [(name: String, url: URL)] = names.filter { $0.hasSuffix(".\(inner)") && !$0.hasPrefix(".") }
-      .sorted { $0.compare($1, options: .numeric) == .orderedDescending }
       .map { (String($0.dropLast(inner.count + 1)), url.appendingPathComponent($0)) }
+      .sorted { $0.0.compare($1.0, options: .numeric) == .orderedDescending }
     return files.isEmpty ? [(baseName(path), url)] : files
   }
 

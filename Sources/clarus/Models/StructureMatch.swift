@@ -16,22 +16,39 @@ struct StructureMatch {
         at: url, layout: ModelLayout(model: version.model), options: options)
       return differences.map { (version, $0.count) }
     }
-    guard let fewest = found.map(\.differences).min() else { return versions }
-    return found.filter { $0.differences == fewest }.map(\.version)
+    guard let fewest = found.map(\.differences).min() else { return named(versions) }
+    let best: [ModelVersion] = found.filter { $0.differences == fewest }.map(\.version)
+    return best.count > 1 ? named(best) : best
   }
 
-  /// The first version whose tables, or names and types, the file has; nil if there is none, or if the file
-  /// can't tell. `entities`: those of the store.
-  func fitting(_ versions: [ModelVersion], entities: Set<String>) -> ModelVersion? {
+  /// The versions with the names and types of a file that has no tables; all of them if it does not tell.
+  private func named(_ versions: [ModelVersion]) -> [ModelVersion] {
+    guard let structure = try? kind.structure(at: url, options: options) else { return versions }
+    let found: [ModelVersion] = versions.filter { version in
+      let layout = ModelLayout(model: version.model)
+      return structure.entities.keys.allSatisfy { structure.misfits(of: $0, layout).isEmpty }
+    }
+    return found.isEmpty ? versions : found
+  }
+
+  /// The versions whose tables, or names and types, the file has, in their order; none if the file can't
+  /// tell. `entities`: those of the store.
+  func fitting(_ versions: [ModelVersion], entities: Set<String>) -> [ModelVersion] {
     // Read once: that of an XML store is the whole file.
     let structure: StoreStructure? = try? kind.structure(at: url, options: options)
-    return versions.first { version in
+    return versions.filter { version in
       let layout = ModelLayout(model: version.model)
       let tables: [String]? = try? kind.misfits(of: layout, entities: entities, at: url, options: options)
       if let tables { return tables.isEmpty }
       guard let structure else { return false }
       return entities.allSatisfy { structure.misfits(of: $0, layout).isEmpty }
     }
+  }
+
+  /// What of the file a version fits, for messages.
+  var what: String {
+    let structure: StoreStructure? = try? kind.structure(at: url, options: options)
+    return structure == nil ? "its tables" : "its objects"
   }
 
   private var url: URL { URL(fileURLWithPath: path) }
