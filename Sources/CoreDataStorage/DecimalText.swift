@@ -12,6 +12,31 @@ package enum DecimalText {
     return plain(Substring(value.description))
   }
 
+  /// Whether a text is a decimal number and nothing else: `Decimal(string:)` takes anything that begins with
+  /// one, and `Double(_:)` takes hexadecimal ones and some white space.
+  package static func isNumber(_ text: String) -> Bool {
+    var rest: Substring.UTF8View = text.utf8[...]
+    func digits() -> Int {
+      let found = rest.prefix { (0x30...0x39).contains($0) }
+      rest = rest[found.endIndex...]
+      return found.count
+    }
+    func takes(_ bytes: UInt8...) -> Bool {
+      guard let first = rest.first, bytes.contains(first) else { return false }
+      rest = rest.dropFirst()
+      return true
+    }
+    _ = takes(0x2B, 0x2D)
+    var count: Int = digits()
+    if takes(0x2E) { count += digits() }
+    if count == 0 { return false }
+    if takes(0x65, 0x45) {
+      _ = takes(0x2B, 0x2D)
+      if digits() == 0 { return false }
+    }
+    return rest.isEmpty
+  }
+
   /// Removes the exponent and superfluous zeros from a number's text: `1.50e+3` becomes `1500`.
   package static func plain(_ text: Substring) -> String {
     var digits: [UInt8] = []

@@ -19,6 +19,17 @@ import Testing
     try scenario.run(on: Self.maker(folder, .binary))
   }
 
+  @Test(arguments: [
+    ("1", true), ("-12.50", true), ("+1e3", true), (".5", true), ("5.", true), ("1E-7", true),
+    ("0x10", false),
+    ("1\u{1F}", false), (" 1", false), ("1 ", false), ("inf", false), ("1e", false), ("", false),
+    ("-", false),
+    ("1.2.3", false), ("1,5", false), ("twelve", false),
+  ])
+  func `a decimal is a number and nothing else`(text: String, isNumber: Bool) {
+    #expect(DecimalText.isNumber(text) == isNumber)
+  }
+
   /// A longer text in a file counts as damage.
   @Test(arguments: [("Entity", 1023), ("Entity", 1024), ("relationship", 1023), ("relationship", 1024)])
   func `a binary store has names that it can read again, or is not made`(what: String, length: Int) throws {

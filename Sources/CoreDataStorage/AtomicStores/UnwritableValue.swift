@@ -51,14 +51,11 @@ struct WritableValues {
     case .uuid: return bytes.count == 16 ? nil : "it has \(bytes.count) bytes, and a UUID has 16"
     case .decimal:
       let text = String(decoding: bytes, as: UTF8.self)
-      if text == "NaN" || (text.isPlainNumber && Decimal(string: text, locale: posix) != nil) { return nil }
+      if text == "NaN" || (DecimalText.isNumber(text) && Decimal(string: text, locale: posix) != nil) {
+        return nil
+      }
       return "'\(text.prefix(40))' is no decimal number"
     default: return nil
     }
   }
-}
-
-extension String {
-  /// `Decimal(string:)` accepts anything that begins with a number.
-  fileprivate var isPlainNumber: Bool { Double(self) != nil && allSatisfy { $0.isASCII && !$0.isWhitespace } }
 }

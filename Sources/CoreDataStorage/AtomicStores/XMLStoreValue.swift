@@ -84,7 +84,7 @@ enum XMLStoreValue {
     case .decimal:
       let text: String = trimmed
       guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
-        text.isPlainDecimal
+        text == "NaN" || DecimalText.isNumber(text)
       else { return false }
       return bytes(decimal.description.utf8)
     case .string, .uri: return bytes(XMLStoreText.unescaped(text))
@@ -98,12 +98,5 @@ enum XMLStoreValue {
       return bytes(data)
     case .toOne: return false
     }
-  }
-}
-
-extension String {
-  /// `Decimal(string:)` accepts anything that begins with a number.
-  fileprivate var isPlainDecimal: Bool {
-    self == "NaN" || (Double(self) != nil && allSatisfy { $0.isASCII && !$0.isWhitespace })
   }
 }
