@@ -63,7 +63,8 @@ struct ExternalFile {
     if fstat(file, &info) != 0 {
       objection = Self.reason(errno)
     } else {
-      objection = FileKind(info).objection ?? (info.st_size == 0 ? "It is empty, so it was cut off." : nil)
+      objection =
+        FileKind(info).objectionToValue ?? (info.st_size == 0 ? "It is empty, so it was cut off." : nil)
     }
     if let objection {
       close(file)

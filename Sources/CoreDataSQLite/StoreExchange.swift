@@ -201,7 +201,7 @@ package struct StoreExchange {
                 + "of \(source.lastPathComponent). Give the copy a name that differs before its ending, or put it elsewhere."
             )
           }
-          let gone: Set<String> = names.filter { FileIdentity(path: other.file($0).path) == nil }
+          let gone: Set<String> = names.filter { other.file($0).problem() != nil }
           // A save since the state was taken may have removed them; if not, the store lacks them.
           if gone != missing, attempt < 20 {
             missing = gone
@@ -223,7 +223,8 @@ package struct StoreExchange {
     }
   }
 
-  /// The error for files of values that are not there. The store's own model tells the attribute of a column.
+  /// The error for files of values that are not there, or are none. The store's own model tells the
+  /// attribute of a column.
   private func missingValue(_ names: Set<String>, in database: Database, _ other: ExternalData) throws
     -> StoreError
   {

@@ -23,6 +23,16 @@ package enum FileKind: Sendable {
     }
   }
 
+  /// Why a value can't be read from it; nil for a file.
+  package var objectionToValue: String? {
+    switch self {
+    case .file: nil
+    case .folder: "It is a folder, not a file."
+    case .pipe: "It is a named pipe (FIFO), not a file."
+    case .socket, .device: objection
+    }
+  }
+
   /// Why a store can't be read from it; nil for a file. Opening some of these would wait for a writer.
   package var objection: String? {
     switch self {

@@ -147,6 +147,22 @@ import Testing
     #expect(store.names == ["Rich.sqlite"])
   }
 
+  @Test(arguments: ["Copy.sqlite", "Copy.xml"])
+  func `a folder in the place of a value's file stops a conversion, which names attribute and object`(
+    name: String
+  ) throws {
+    let store = try PhotoStore()
+    defer { store.remove() }
+    let file: URL = store.support.appendingPathComponent(store.valueFiles[0])
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    let run = try CommandLineRun(["convert", store.path, store.folder.appendingPathComponent(name).path])
+    #expect(run.status == 1)
+    for text in ["Photo.image of p", "It is a folder, not a file."] {
+      #expect(run.errors.contains(text), "\(run.errors)")
+    }
+  }
+
   @Test func `a missing file of a value stops a conversion, and nothing is left`() throws {
     let store = try PhotoStore()
     defer { store.remove() }
