@@ -59,6 +59,23 @@ import Testing
     #expect(!other.output.contains("Dog/p"), "\(other.output)")
   }
 
+  @Test(arguments: ["xml", "bin", "sqlite"])
+  func `infinite dates come back from an export`(kind: String) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    try makeDatabase(store.url, ["UPDATE ZEVERYTHING SET ZDATE = -9e999 WHERE Z_PK = 1"])
+    let export = try CommandLineRun(["export", store.path, "--entity", "Everything"])
+    #expect(export.status == 0, "\(export.errors)")
+    try Data(export.output.utf8).write(to: store.file("All.json"))
+    let new: String = store.file("New.\(kind)").path
+    let run = try CommandLineRun([
+      "import", new, store.file("All.json").path, "--create", "--model", store.path,
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    let again = try CommandLineRun(["export", new, "--model", store.path, "--entity", "Everything"])
+    #expect(again.output.contains("\"-Infinity\""), "\(again.output)\(again.errors)")
+  }
+
   @Test func `an integer in the place of a Boolean is one`() throws {
     let store = try RichStore()
     defer { store.remove() }

@@ -49,7 +49,8 @@ enum ImportValues {
       return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
         .flatMap { $0.isNaN ? nil : NSDecimalNumber(decimal: $0) }
     case .dateAttributeType:
-      let seconds: Double? = Double(text).flatMap { $0.isFinite ? $0 : nil }
+      // Exports spell a date without a calendar's year so, as those that are infinite.
+      let seconds: Double? = double(text)
       if !isNumber, let date = DateText.date(text) { return date }
       return seconds.map { Date(timeIntervalSinceReferenceDate: $0) }
     case .stringAttributeType: return text
