@@ -95,7 +95,7 @@ import Testing
     ("\u{FEFF}<database>", .store("XML")),
     ("<?xml?><model type=\"com.apple.IDECoreDataModeler.DataModel\"/>", .model),
     ("hello", .unknown("a text file")),
-    ("<html>", .unknown("an XML file, but neither a Core Data store nor a model")),
+    ("<html>", .unknown("an XML file, which is no model either")),
     ("a\0b", .unknown("a file of another kind")),
   ])
   func `files are told by their content`(head: String, kind: FileContent) {

@@ -44,7 +44,7 @@ enum FileContent: Equatable {
     let start: String = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.description
     if start.hasPrefix("<") {
       if text.contains("com.apple.IDECoreDataModeler.DataModel") { return .model }
-      return .unknown("an XML file, but neither a Core Data store nor a model")
+      return .unknown("an XML file, which is no model either")
     }
     let looksLikeText: Bool = !head.contains { $0 == 0 }
     return .unknown(looksLikeText ? "a text file" : "a file of another kind")
