@@ -46,6 +46,19 @@ final class UnchangedStore {
     }
   }
 
+  /// The same for this moment.
+  func requireNow() throws {
+    try SQLiteErrors.translating(url: url) {
+      try queue.inDatabase { database in
+        try database.inTransaction(.deferred) {
+          _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+          try require(database)
+          return .commit
+        }
+      }
+    }
+  }
+
   /// Must be called after a commit of the connection's own.
   func noteCommit(_ database: Database) {
     version = ContentsWatch.dataVersion(database.sqliteConnection)
@@ -65,6 +78,8 @@ final class SQLiteReplacement: StoreReplacement {
   }
 
   func complete(with source: URL) throws { try exchange.replace(with: source) }
+
+  func requireUnchanged() throws { try unchanged.requireNow() }
 
   func end() { unchanged.close() }
 }

@@ -12,6 +12,8 @@ package protocol StoreReplacement: AnyObject {
   /// written it is checked first that nothing was saved since the replacement was begun; if something was,
   /// throws `StoreError.savedByOthers`, and for another file `.fileChanged`, with the contents as they are.
   func complete(with source: URL) throws
+  /// Throws the same errors if something was saved up to now, or another file put in the place.
+  func requireUnchanged() throws
   /// Closes what is open. The file must not be opened and closed by other means than SQLite's before.
   func end()
 }

@@ -181,6 +181,30 @@ struct ResumeTests {
     #expect(state.contains { $0.contains("latecomer") })
   }
 
+  @Test(
+    "an error of a step is that of others who have saved, if they have", arguments: scenarios, [true, false])
+  func failedMeanwhile(_ scenario: MigrationScenario, _ savesMeanwhile: Bool) throws {
+    let folder: URL = try TemporaryFolder().url
+    try scenario.prepare(folder)
+    let before: Int = MarkPolicy.steps
+    var error: NSError?
+    try MarkPolicy.onBegin {
+      guard MarkPolicy.steps == before + 1 else { return }
+      if savesMeanwhile {
+        try scenario.using(scenario.versions[0], folder) { context in
+          _ = Versions.make("Person", ["name": "latecomer"], context)
+          try context.save()
+        }
+      }
+      throw CocoaError(.featureUnsupported)
+    } in: {
+      error = errorThrown { try Self.plan(scenario, folder).run() }
+    }
+    #expect(
+      error?.localizedDescription.contains("Another process has saved") == savesMeanwhile, "\(error as Any)")
+    #expect(try Self.left(folder) == [])
+  }
+
   @Test("opening a store that was migrated removes what is left beside it, and nothing else")
   func leftovers() throws {
     let scenario: MigrationScenario = .xml

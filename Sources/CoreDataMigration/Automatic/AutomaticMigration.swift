@@ -125,7 +125,9 @@ struct AutomaticMigration {
     }
     if journal.completed == 0 { try staging.begin(journal) }
     while journal.completed < steps.count {
-      try run(steps[journal.completed], number: journal.completed + 1, in: staging)
+      try replacement.explainingErrors {
+        try run(steps[journal.completed], number: journal.completed + 1, in: staging)
+      }
       journal.completed += 1
       try staging.complete(journal)
     }

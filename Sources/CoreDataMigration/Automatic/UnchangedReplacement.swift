@@ -29,11 +29,34 @@ struct UnchangedReplacement {
     do {
       try replacement.complete(with: made)
     } catch StoreError.savedByOthers, StoreError.fileChanged {
-      throw failure(
-        place.url,
-        "Another process has saved to it meanwhile. It is as that process left it; end the process, and migrate again."
-      )
+      throw savedMeanwhile
     }
+  }
+
+  /// Runs `body`. Of an error that it throws the cause is another process, if one has saved meanwhile; what
+  /// was read then may be of two states.
+  func explainingErrors(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      let code: Int = (error as NSError).code
+      if code == NSMigrationCancelledError || code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
+        throw error
+      }
+      do {
+        try replacement.requireUnchanged()
+      } catch StoreError.savedByOthers, StoreError.fileChanged {
+        throw savedMeanwhile
+      } catch {}
+      throw error
+    }
+  }
+
+  private var savedMeanwhile: MigrationFailure {
+    failure(
+      place.url,
+      "Another process has saved to it meanwhile. It is as that process left it; end the process, and migrate again."
+    )
   }
 
   /// Must be called, when nothing of the migration has the store open.

@@ -125,6 +125,8 @@ package struct AtomicKind: StoreEngineKind {
       _ = try place.replace(stamp) { output in try bytes.withUnsafeBytes(output) }
     }
 
+    func requireUnchanged() throws { try place.requireStamp(stamp) }
+
     func end() {}
   }
 
