@@ -62,6 +62,13 @@ struct SQLTokens: Hashable {
     removeDefaults()
   }
 
+  /// Of an index's definition: the same with unique values.
+  var unique: SQLTokens {
+    var result: SQLTokens = self
+    if tokens.first != .word("UNIQUE") { result.tokens.insert(.word("UNIQUE"), at: 0) }
+    return result
+  }
+
   private mutating func removeDefaults() {
     var kept: [Token] = []
     var place: Int = 0
