@@ -155,6 +155,23 @@ struct PlanReasonTests {
     try kept.run()
   }
 
+  @Test("references of an XML store that lead nowhere are told too")
+  func lostReferencesOfFiles() throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([Versions.first(), noted()], in: folder)
+    let url: URL = try Versions.makeStore(.xml, in: folder)
+    #expect(try MigrationPlan(forStoreAt: url, to: program).warnings == [])
+    let text: String = try String(contentsOf: url, encoding: .utf8)
+    let person = try #require(text.range(of: ">person 1<"))
+    let start = try #require(
+      text.range(of: "<object", options: .backwards, range: text.startIndex..<person.lowerBound))
+    let end = try #require(text.range(of: "</object>", range: person.upperBound..<text.endIndex))
+    try Data((text[..<start.lowerBound] + text[end.upperBound...]).utf8).write(to: url)
+    let warnings: [String] = try MigrationPlan(forStoreAt: url, to: program).warnings
+    #expect(
+      warnings == ["1 reference(s) of Pet.owner lead to objects that are not in the store, and will be nil."])
+  }
+
   @Test("an index over the same columns counts, also under the name that earlier frameworks gave it")
   func formerIndex() throws {
     let folder = try TemporaryFolder()
@@ -179,7 +196,12 @@ struct PlanReasonTests {
     #expect(plan.warnings == [] && plan.steps[0].reasonsForCopy == [], "\(plan)")
     try plan.run(verifies: true)
     #expect(try !MigrationPlan(forStoreAt: url, to: indexed(true)).isNeeded)
-    try change(url, "DROP INDEX ZPERSON_ZAGE_INDEX")
+    // One that earlier frameworks made for a unique attribute that is indexed too.
+    let unique: URL = folder.file("unique.sqlite")
+    try Versions.using(indexed(false), .sqlite, unique) { try $0.save() }
+    try change(
+      unique, "DROP INDEX Z_Person_byAge", "CREATE UNIQUE INDEX ZPERSON_ZAGE_INDEX ON ZPERSON (ZAGE)")
+    #expect(try MigrationPlan(forStoreAt: unique, to: indexed(true)).warnings == [])
   }
 
   // MARK: Exchanged names

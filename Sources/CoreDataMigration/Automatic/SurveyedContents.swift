@@ -74,10 +74,7 @@ final class SurveyedContents {
   }
 
   /// References to objects that are not there: in the copies of their objects they are nil.
-  /// Of SQLite stores only: others are not read for it.
-  func lostReferences() throws -> [StoreProblem] {
-    store.type == NSSQLiteStoreType ? try side().store.lostReferences() : []
-  }
+  func lostReferences() throws -> [StoreProblem] { try side().store.lostReferences() }
 
   /// Why a value can't be copied because it reads as another one; nil if there is none. Only SQLite stores
   /// may have such values.
