@@ -200,6 +200,11 @@ import Testing
       #expect(run.errors.contains(place) && run.errors.contains(words), "\(run)")
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+    // A second run has nothing to keep.
+    for _ in 0..<2 {
+      let run = try migrate(store, "2", "--keep-original", path("Before.sqlite"))
+      #expect(run.status == 0, "\(run)")
+    }
   }
 
   @Test func `the models of a mapping model that lies elsewhere are looked for beside --to`() throws {

@@ -84,11 +84,6 @@ struct MigrateCommand: ParsableCommand {
       try ModelArgument.load(to, version: modelVersion).model
     }
     let url = URL(fileURLWithPath: store)
-    if let keepOriginal {
-      try naming("--keep-original") {
-        try withAdvice { try OriginalCopy.requirePlace(URL(fileURLWithPath: keepOriginal), ofStoreAt: url) }
-      }
-    }
     let chosen: NSMappingModel? = try mapping.map { path in
       try naming("--mapping") {
         try NSMappingModel.load(
@@ -134,7 +129,13 @@ struct MigrateCommand: ParsableCommand {
     let planned = try MigrationPlan(
       forStoreAt: url, to: model, mapping: mapping,
       options: [NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds], isDown: down)
-    if !plan, planned.isNeeded { try migrate(planned) }
+    guard planned.isNeeded else { return planned }
+    if let keepOriginal {
+      try naming("--keep-original") {
+        try withAdvice { try OriginalCopy.requirePlace(URL(fileURLWithPath: keepOriginal), ofStoreAt: url) }
+      }
+    }
+    if !plan { try migrate(planned) }
     return planned
   }
 
