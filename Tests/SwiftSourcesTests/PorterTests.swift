@@ -245,6 +245,14 @@ struct PorterTests {
     }
   }
 
+  @Test func `a condition on a module of the program with the name of Apple's is listed`() throws {
+    let source = SourceText(path: "Test.swift", "#if canImport(os)\nimport os\n#endif\n")
+    let own = try #require(Porter([source], modules: ["os"], style: .kept).results().first)
+    #expect(own.text == source.text && own.findings.map(\.rule) == [.ownModule])
+    #expect(own.findings.first?.excerpt == "canImport(os)")
+    #expect(try #require(Porter([source], style: .kept).results().first).findings == [])
+  }
+
   @Test func `a module of the program with the name of Apple's is imported`() throws {
     let source = SourceText(path: "Test.swift", "import UIKit\nimport AppKit\n")
     let built = try #require(Porter([source], modules: ["UIKit"], style: .built).results().first)

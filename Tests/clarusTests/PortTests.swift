@@ -149,6 +149,23 @@ import Testing
         + "class A {}\r\n\r\nlet b = 1\r\n")
   }
 
+  @Test func `a target with the name of Apple's module is imported; a folder of that name is none`() throws {
+    let folder = try TemporaryFolder()
+    for (name, text) in [
+      ("os/Log.swift", "let a = 1\n"), ("Shop/A.swift", "#if canImport(os)\nimport os\n#endif\n"),
+    ] {
+      let file: URL = folder.file("Sources/\(name)")
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    #expect(try !CommandLineRun(["port", folder.url.path]).output.contains("own-module"))
+    try #"let package = Package(name: "Shop", targets: [.target(name: "os"), .target(name: "Shop")])"#.write(
+      to: folder.file("Package.swift"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["port", folder.url.path])
+    #expect(run.output.contains("own-module (1 place)"), "\(run)")
+  }
+
   // MARK: Manifests
 
   private static let library: String = #".product(name: "CoreData", package: "clarus")"#

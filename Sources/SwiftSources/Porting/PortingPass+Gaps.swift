@@ -119,4 +119,16 @@ extension PortingPass {
     }
     note(.setInitializer, at: range(index, place + 3))
   }
+
+  /// `#if canImport(os)` over a module of the program: true here too.
+  static func conditions(on platform: Platform, _ all: [Token], _ source: SourceText) -> [Range<Int>] {
+    all.indices.dropLast(3).compactMap { index in
+      guard source[all[index].range] == "canImport", source[all[index + 1].range] == "(",
+        source[all[index + 3].range] == ")"
+      else { return nil }
+      let module: String = source[all[index + 2].range]
+      guard Platform.appleModules.contains(module), platform.modules.contains(module) else { return nil }
+      return all[index].range.lowerBound..<all[index + 3].range.upperBound
+    }
+  }
 }

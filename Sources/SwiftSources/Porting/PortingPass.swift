@@ -9,6 +9,8 @@ struct PortingPass {
   private let hasAliases: Bool
   private let platform: Platform
   let tokens: [Token]
+  /// The places of conditions on modules of the program that have the names of Apple's.
+  let ownModules: [Range<Int>]
   private(set) var edits: [Edit] = []
   private var findings: [PortingFinding] = []
   /// Those that move into classes of the module, by the name of the class.
@@ -35,7 +37,9 @@ struct PortingPass {
     self.typeNames = typeNames
     self.hasAliases = hasAliases
     self.platform = platform
-    tokens = try ConditionedTokens(try Lexer.tokens(of: file.source), of: file.source, on: platform).tokens
+    let all: [Token] = try Lexer.tokens(of: file.source)
+    tokens = try ConditionedTokens(all, of: file.source, on: platform).tokens
+    ownModules = style == .kept ? Self.conditions(on: platform, all, file.source) : []
   }
 
   // MARK: Tokens
@@ -98,6 +102,7 @@ struct PortingPass {
     rewriteMembers(file.declarations)
     rewriteTransformers(file.declarations)
     storeInitializers(file.declarations)
+    for range in ownModules { note(.ownModule, at: range) }
     addOverrides(file.declarations, path: [])
     var index: Int = 0
     while index < tokens.count {

@@ -43,6 +43,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case policyFunction = "policy-function"
   case foundBundle = "found-bundle"
   case setInitializer = "set-initializer"
+  case ownModule = "own-module"
 
   package enum Outcome: String, Sendable {
     /// The command changes it.
@@ -64,7 +65,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember,
       .progressObserver, .absentType, .storeInitializer, .bareInitializer:
       .left
-    case .genericRequest, .dependentKeys, .untypedRequest, .policyFunction, .foundBundle, .setInitializer:
+    case .genericRequest, .dependentKeys, .untypedRequest, .policyFunction, .foundBundle, .setInitializer,
+      .ownModule:
       .check
     }
   }
@@ -127,6 +129,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "Nothing calls a method by its selector: list it in expressionFunctions if an expression of a mapping model calls it."
     case .foundBundle:
       "Bundle(for:) is the program's bundle here, and Bundle(identifier:) finds none: the resources of a package's target are in Bundle.module."
+    case .ownModule:
+      "A module of the program has the name of Apple's, so that this is true here: where Apple's is meant, ask for canImport(ObjectiveC)."
     case .setInitializer: "Of an NSSet this does not compile: write `as? Set<…>`. Of a sequence it stays."
     case .hiddenMember: "No accessors can be generated for this member."
     case .genericRequest: "A cast of a request to another result type fails: create it with its final type."

@@ -33,6 +33,8 @@ struct PortedSources {
   }
 
   private let scope: PortingScope
+  /// The names of the modules among the sources.
+  private var modules: Set<String> = []
   private var ambiguousModules: [AmbiguousModule] = []
   private var needs: [URL: PackageManifest.Needs] = [:]
 
@@ -42,8 +44,13 @@ struct PortedSources {
     let root = URL(fileURLWithPath: path)
     let isFolder: Bool = scope.folder != nil
     fileCount = scope.files.count
-    for (folder, urls) in Self.modules(scope.files, root: isFolder ? root : root.deletingLastPathComponent())
-    {
+    let all = Self.modules(scope.files, root: isFolder ? root : root.deletingLastPathComponent())
+    // A folder of an app may have the name of Apple's module too: only targets are modules.
+    modules = Set(
+      all.compactMap { folder, urls in
+        urls.first.flatMap { PackageManifest(above: folder)?.target(of: $0)?.name }
+      })
+    for (folder, urls) in all {
       try port(urls, in: folder) { url in isFolder ? Self.shown(url, under: root, as: path) : path }
     }
     addToManifests { Self.shown($0, under: root, as: path) }
@@ -94,7 +101,8 @@ struct PortedSources {
         throw CommandFailure("\(path(url)): The file can't be read: \(ErrorText.oneLine("\(error)")).")
       }
     }
-    let porter = try Porter(sources, style: .kept)
+    let others: Set<String> = modules.subtracting([folder.lastPathComponent])
+    let porter = try Porter(sources, modules: others, style: .kept)
     let results: [Porter.Result] = try porter.results()
     for (url, result) in zip(read, results) {
       findings += result.findings
