@@ -39,6 +39,20 @@ import Testing
     #expect(run.status == 1)
   }
 
+  @Test func `names that are exchanged without a trace in the hashes are told`() throws {
+    func pair(_ first: String, _ second: String) -> String {
+      #"<attribute name="a" optional="YES" attributeType="String"\#(first)/>"#
+        + #"<attribute name="b" optional="YES" attributeType="String"\#(second)/>"#
+    }
+    try folder.writeShop("1", pair("", ""))
+    try folder.writeShop("2", pair(#" elementID="b""#, #" elementID="a""#))
+    let text: CommandLineRun = try run("1", "2")
+    #expect(text.status == 1 && !text.output.contains("* "), "\(text)")
+    #expect(text.output.contains("\n  - Item: 'a' and 'b' exchange their names and are alike"), "\(text)")
+    let root = try #require(try run("1", "2", "--json").json() as? [String: Any])
+    #expect((root["exchanges"] as? [String])?.count == 1, "\(root)")
+  }
+
   @Test func `refusals say what to do`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
     try folder.writeShop("1", Self.wide)

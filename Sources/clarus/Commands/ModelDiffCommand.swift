@@ -24,7 +24,8 @@ struct ModelDiffCommand: ParsableCommand {
                         "changes": [{"subject", "change", "sentence", "needsMigration",
                                      "inferred": true, false, or null where nothing needs to be done}]}],
           "inferable", "refusals": [{"entity", "property", "reason", "advice"}],
-          "conditions": [{"entity", "condition"}], "omissions": [sentence] }
+          "conditions": [{"entity", "condition"}], "omissions": [sentence],
+          "exchanges": [sentence] }
       """)
 
   @Argument(

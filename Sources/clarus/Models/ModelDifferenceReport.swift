@@ -14,6 +14,22 @@ struct ModelDifferenceReport {
 
   private var changed: [EntityDifference] { difference.entities.filter { !$0.allChanges.isEmpty } }
 
+  /// Names that are exchanged without a trace in the version hashes: a sentence each.
+  private var exchanges: [String] {
+    if difference.changesVersionHashes { return [] }
+    let known: [RenamingExchange] = RenamingExchange.all(in: difference.source)
+    return RenamingExchange.all(in: difference.destination).filter { !known.contains($0) }.map { exchange in
+      let place: String = exchange.entity.map { "\($0): " } ?? ""
+      return
+        "\(place)\(exchange.list) exchange their names and are alike in all else, so that each value stays under its former "
+        + "name. Give one of them a hash modifier."
+    }
+  }
+
+  private func needsMigration(_ change: ModelChange) -> Bool {
+    change.changesVersionHash && difference.changesVersionHashes
+  }
+
   private func refusals(of change: ModelChange) -> [MappingInference.Refusal] {
     inference.refusals.filter { refusal in
       (refusal.property.map { "\(refusal.entity).\($0)" } ?? refusal.entity) == change.subject
@@ -27,13 +43,13 @@ struct ModelDifferenceReport {
     var lines: [String] = []
     for entity in changed {
       for change in entity.allChanges {
-        lines.append((change.changesVersionHash ? "* " : "  ") + DisplayWidth.escaped(change.sentence))
+        lines.append((needsMigration(change) ? "* " : "  ") + DisplayWidth.escaped(change.sentence))
       }
     }
     lines.append("")
     if !difference.changesVersionHashes {
       lines.append("Stores of the source open with the destination; nothing has to be migrated.")
-      return lines
+      return lines + exchanges.map { "  - " + DisplayWidth.escaped($0) }
     }
     if inference.refusals.isEmpty {
       lines.append("A mapping model can be inferred.")
@@ -62,7 +78,7 @@ struct ModelDifferenceReport {
     return .object([
       ("entities", .array(changed.map(json))), ("inferable", .bool(inference.refusals.isEmpty)),
       ("refusals", .array(refusals)), ("conditions", .array(conditions)),
-      ("omissions", .strings(inference.omissions)),
+      ("omissions", .strings(inference.omissions)), ("exchanges", .strings(exchanges)),
     ])
   }
 
@@ -70,8 +86,8 @@ struct ModelDifferenceReport {
     let changes: [JSONText] = entity.allChanges.map { change in
       .object([
         ("subject", .string(change.subject)), ("change", .string(change.kind.name)),
-        ("sentence", .string(change.sentence)), ("needsMigration", .bool(change.changesVersionHash)),
-        ("inferred", change.changesVersionHash ? .bool(refusals(of: change).isEmpty) : .null),
+        ("sentence", .string(change.sentence)), ("needsMigration", .bool(needsMigration(change))),
+        ("inferred", needsMigration(change) ? .bool(refusals(of: change).isEmpty) : .null),
       ])
     }
     return .object([
