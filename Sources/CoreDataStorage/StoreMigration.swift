@@ -132,7 +132,8 @@ package enum MigrationProblem: Error, Sendable, Hashable {
     switch self {
     case .notInPlace: "Migrate by copying into a new store."
     case .missingValues(_, let property, _):
-      "Give \(property) a default value in the new model, set values with the old model, or use a mapping model."
+      "Set values of \(property) with the old model, give it a default value in the new one if it is an attribute, make it "
+        + "optional, or use a mapping model."
     case .duplicates:
       "Change or delete the objects with the old model, give a new attribute no default value, or use a mapping model."
     case .abstractRows:
