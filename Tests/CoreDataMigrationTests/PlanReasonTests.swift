@@ -263,6 +263,18 @@ struct PlanReasonTests {
     // A name that was given up, and one that is new.
     let chain = exchange { $0.attributesByName["front"]?.renamingIdentifier = "back" }
     #expect(codes(chain) == [])
+    let parts = exchange { entity in
+      let place = NSCompositeAttributeDescription()
+      place.name = "place"
+      place.elements = [("x", "y"), ("y", "x")].map { name, former in
+        let element = World.attribute(name, .doubleAttributeType)
+        element.renamingIdentifier = former
+        return element
+      }
+      entity.properties.append(place)
+    }
+    #expect(codes(parts) == ["renaming-exchange"])
+    #expect(parts.problems().contains { $0.part == "place.x" })
     let entities = NSManagedObjectModel()
     entities.entities = ["A", "B", "C"].map { World.entity($0, [World.attribute("x", .stringAttributeType)]) }
     for (entity, former) in zip(entities.entities, ["B", "C", "A"]) { entity.renamingIdentifier = former }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Entities, or stored properties of one entity, that exchange their names by renaming identifiers: `a` was
+/// Entities, stored properties of one entity, or elements of one composite attribute, that exchange their names by renaming identifiers: `a` was
 /// `b`, and `b` was `a`.
 ///
 /// Where they are alike in all else, their version hashes are those of the version before. A store of that
@@ -8,12 +8,14 @@ import Foundation
 package struct RenamingExchange: Hashable, Sendable {
   /// The entity whose properties are meant; nil for entities.
   package let entity: String?
+  /// The path of the composite attribute whose elements are meant; empty for properties.
+  package let path: [String]
   /// Each has been called what the next one is called now; the last one what the first one is.
   package let names: [String]
 
-  /// `'a' and 'b'`
+  /// `'a' and 'b'`; elements with their paths.
   package var list: String {
-    let quoted: [String] = names.map { "'\($0)'" }
+    let quoted: [String] = names.map { "'\((path + [$0]).joined(separator: "."))'" }
     return quoted.dropLast().joined(separator: ", ") + " and " + (quoted.last ?? "")
   }
 
@@ -27,19 +29,29 @@ package struct RenamingExchange: Hashable, Sendable {
     let byName: [String: NSEntityDescription] = Dictionary(
       entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     let own = rings(named).filter { ring in areAlike(ring.compactMap { byName[$0] }) }
-      .map { RenamingExchange(entity: nil, names: $0) }
+      .map { RenamingExchange(entity: nil, path: [], names: $0) }
     return own + entities.filter { $0.versionHashModifier == nil }.flatMap(exchanges)
   }
 
   private static func exchanges(of entity: NSEntityDescription) -> [RenamingExchange] {
-    let stored: [NSPropertyDescription] = entity.ownProperties.filter {
-      PropertyDifference.isStored($0) && $0.versionHashModifier == nil
-    }
+    exchanges(entity.ownProperties.filter(PropertyDifference.isStored), entity.name ?? "", [])
+  }
+
+  /// Those of properties, or of elements: the order of these is in the hash, and stays as it is.
+  private static func exchanges(_ properties: [NSPropertyDescription], _ entity: String, _ path: [String])
+    -> [RenamingExchange]
+  {
+    let plain: [NSPropertyDescription] = properties.filter { $0.versionHashModifier == nil }
     let byName: [String: NSPropertyDescription] = Dictionary(
-      stored.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    return rings(stored.map { Part(name: $0.name, identifier: $0.renamingIdentifier) })
+      plain.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let own = rings(plain.map { Part(name: $0.name, identifier: $0.renamingIdentifier) })
       .filter { ring in areAlike(ring.compactMap { byName[$0] }) }
-      .map { RenamingExchange(entity: entity.name, names: $0) }
+      .map { RenamingExchange(entity: entity, path: path, names: $0) }
+    return own
+      + plain.flatMap { property -> [RenamingExchange] in
+        guard let composite = property as? NSCompositeAttributeDescription else { return [] }
+        return exchanges(composite.elements, entity, path + [composite.name])
+      }
   }
 
   // MARK: Rings

@@ -35,7 +35,8 @@ extension ModelLint {
       }
       let things: String = exchange.entity == nil ? "entities" : "properties"
       report(
-        .renamingExchange, entity, exchange.entity.map { _ in exchange.names[0] },
+        .renamingExchange, entity,
+        exchange.entity.map { _ in (exchange.path + [exchange.names[0]]).joined(separator: ".") },
         "\(exchange.list) exchange their names by renaming identifiers and are alike in all else, so that the version hash "
           + "stays: a store of the version before is not migrated, and each value stays under its former name. Give "
           + "one of the \(things) a hash modifier, or new names to both")
