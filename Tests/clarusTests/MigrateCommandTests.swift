@@ -207,6 +207,23 @@ import Testing
     }
   }
 
+  @Test func `a copy tells of references that lead nowhere when it is done, too`() throws {
+    let relationship: String =
+      #"<relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Item"/>"#
+    for (version, name) in [("1", "title"), ("2", #"label" elementID="title"#)] {
+      try folder.writeShop(
+        version, #"<attribute name="\#(name)" attributeType="String"/>"# + Self.rank + relationship)
+    }
+    let store: String = try makeStore()
+    try makeDatabase(
+      URL(fileURLWithPath: store),
+      ["UPDATE ZITEM SET ZNEXT = 77 WHERE ZTITLE = 'axe'", "CREATE VIEW titles AS SELECT ZTITLE FROM ZITEM"])
+    let run = try migrate(store, "2")
+    #expect(run.status == 0, "\(run)")
+    #expect(run.output.contains("lost: 1 reference(s) of Item.next lead to objects"), "\(run)")
+    #expect(run.output.contains("lost: View titles is not of the model."), "\(run)")
+  }
+
   @Test func `the models of a mapping model that lies elsewhere are looked for beside --to`() throws {
     let other = try TemporaryFolder()
     let mapping: String = other.file("Step.xcmappingmodel").path

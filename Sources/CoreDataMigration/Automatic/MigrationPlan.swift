@@ -76,6 +76,8 @@ public struct MigrationPlan: CustomStringConvertible {
   /// open, indexes that the store lacks, references that lead nowhere; of a store that needs no migration, names
   /// that were exchanged without a trace in the version hashes.
   public let warnings: [String]
+  /// Of the warnings those of references that the copy leaves out, since their objects are not in the store.
+  package let lostReferences: [String]
   /// Why the store can't be brought back by a migration down to its present version with all values as they
   /// are now, a sentence each; none if it can.
   public let obstaclesToReturn: [String]
@@ -157,6 +159,7 @@ public struct MigrationPlan: CustomStringConvertible {
       steps.isEmpty
       ? ExchangedNames(store, file, migration.known).warnings()
       : survey.warnings(drift) + lost.warnings + Self.sentences(of: steps, givenMapping: migration.mapping)
+    lostReferences = lost.warnings
     obstaclesToReturn = survey.obstaclesToReturn
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
     completedSteps = migration.completed(of: found)

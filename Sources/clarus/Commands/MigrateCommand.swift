@@ -112,7 +112,9 @@ struct MigrateCommand: ParsableCommand {
           try output.writeLine(DisplayWidth.escaped(line))
         }
       }
-      for loss in planned.losses { try output.writeLine(DisplayWidth.escaped("lost: \(loss)")) }
+      for loss in planned.losses + planned.lostReferences {
+        try output.writeLine(DisplayWidth.escaped("lost: \(loss)"))
+      }
     }
     try output.flush()
     let problems: Int = planned.steps.reduce(0) { $0 + $1.problems.count }
