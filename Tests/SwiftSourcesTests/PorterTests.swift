@@ -223,6 +223,7 @@ struct PorterTests {
     "let r = Item.fetchRequest()\nr.resultType = .managedObjectResultType",
     "let b = Bundle(url: u)", "let o = NSManagedObject(context: c)", "let s = Set<Car>.init(cars)",
     "class A: NSAtomicStore { override init(persistentStoreCoordinator c: C?) {}\n init(x: Int) {} }",
+    "let NSPersistentStoreURLKey = \"u\"\nf(NSPersistentStoreURLKey)",
     "class A: NSAtomicStore { convenience init(x: Int) {} }", "class A: B { init(x: Int) {} }",
   ])
   func `what is the same on both platforms is not listed`(_ text: String) throws {

@@ -66,7 +66,10 @@ package struct Porter {
         collect(type.types)
       }
     }
-    for file in all { collect(file.declarations) }
+    for file in all {
+      collect(file.declarations)
+      typeNames.formUnion(Self.ownConstants(in: file.source.text))
+    }
     (self.modelNames, self.typeNames, self.hasAliases) = (modelNames, typeNames, hasAliases)
   }
 
@@ -74,16 +77,25 @@ package struct Porter {
   static let emptyNames: Set<String> = ["NSExpression", "NSComparisonPredicate", "NSCompoundPredicate"]
   static let ambiguousNames: Set<String> = emptyNames.union(["PredicateError"])
 
+  /// Constants that Apple's framework has and this one has not.
+  private static let absentConstants: Set<String> = [
+    "NSPersistentHistoryTokenKey", "NSPersistentStoreRemoteChange", "NSPersistentStoreURLKey",
+  ]
+
+  /// Those that a program declares itself, for want of them.
+  private static func ownConstants(in text: String) -> Set<String> {
+    absentConstants.filter { name in text.contains("let \(name)") || text.contains("var \(name)") }
+  }
+
   /// What Apple's framework has and this one has not.
-  static let absentTypes: Set<String> = [
+  static let absentTypes: Set<String> = absentConstants.union([
     "NSBatchInsertRequest", "NSBatchInsertResult", "NSBatchInsertRequestResultType", "NSBatchUpdateRequest",
     "NSBatchUpdateResult", "NSBatchUpdateRequestResultType", "NSBatchDeleteRequest", "NSBatchDeleteResult",
     "NSBatchDeleteRequestResultType", "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest",
     "NSPersistentHistoryResult", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction",
     "NSPersistentCloudKitContainer", "NSPersistentCloudKitContainerOptions",
-    "NSCoreDataCoreSpotlightDelegate", "NSPersistentHistoryTokenKey", "NSPersistentStoreRemoteChange",
-    "NSPersistentStoreURLKey",
-  ]
+    "NSCoreDataCoreSpotlightDelegate",
+  ])
 
   /// The file that a module with an ambiguous name needs once. The first three are public, since declarations
   /// of the module that are public mention them.

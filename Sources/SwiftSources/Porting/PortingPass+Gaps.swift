@@ -92,9 +92,10 @@ extension PortingPass {
 
   // MARK: Calls
 
-  /// `NSManagedObject()`: classes that are made with what belongs to them.
+  /// `NSManagedObject()`: classes that are made with what belongs to them. In a build it is left to the
+  /// compiler: a program may have added such an initialiser.
   mutating func bareInitializer(_ index: Int) {
-    guard text(index - 1) != "." || text(index - 2) == "CoreData", text(index - 1) != "func",
+    guard style == .kept, text(index - 1) != "." || text(index - 2) == "CoreData", text(index - 1) != "func",
       text(index + 1) == "(", text(index + 2) == ")"
     else { return }
     note(.bareInitializer, at: range(index, index + 3))
