@@ -68,6 +68,23 @@ struct PlanReasonTests {
     #expect(try !MigrationPlan(forStoreAt: url, to: third).isNeeded)
   }
 
+  @Test("the names of versions tell their order only where they differ in the number alone")
+  func otherNames() throws {
+    let folder = try TemporaryFolder()
+    _ = try SourceModel.write([Versions.first(), noted()], in: folder)
+    let package: URL = folder.file("Shop.xcdatamodeld")
+    try FileManager.default.moveItem(
+      at: package.appendingPathComponent("Shop 2.xcdatamodel"),
+      to: package.appendingPathComponent("1.4.xcdatamodel"))
+    let versions = try NSManagedObjectModel.loadVersions(contentsOf: package)
+    let second = try #require(versions["1.4"]?.model)
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    try MigrationPlan(forStoreAt: url, to: second).run()
+    #expect(try !MigrationPlan(forStoreAt: url, to: second).isNeeded)
+    let first = try #require(versions["Shop 1"]?.model)
+    try MigrationPlan(forStoreAt: url, to: first, isDown: true).run()
+  }
+
   // MARK: Copies
 
   @Test("a view on a table that changes makes it a copy, and the plan names it")

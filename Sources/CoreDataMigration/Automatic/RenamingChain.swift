@@ -18,14 +18,25 @@ struct RenamingChain {
     return difference(insteadOf: direct) ?? direct
   }
 
-  /// Whether the second version comes after the first, wherever versions with the hashes of both are: one may
-  /// have come back to an earlier one.
+  /// Whether the second version comes after the first by their numbers, wherever versions with the hashes of
+  /// both are: one may have come back to an earlier one. False where names tell nothing: `Shop` comes before
+  /// `Shop 2`, and `Shop 5` may have come before `2.7`.
   func isInOrder(_ first: NSManagedObjectModel, _ second: NSManagedObjectModel) -> Bool {
     let hashes: [String: Data] = first.entityVersionHashesByName
     guard let first = versions.lastIndex(where: { $0.entityVersionHashesByName == hashes }),
-      let second = place(of: second)
+      let second = place(of: second), let name = Self.series(of: versions[first])
     else { return false }
-    return first < second
+    return first < second && name == Self.series(of: versions[second])
+  }
+
+  /// The name of a version's file without its number.
+  private static func series(of model: NSManagedObjectModel) -> String? {
+    guard let file = model.file else { return nil }
+    let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+    var name: Substring = version.deletingPathExtension().lastPathComponent[...]
+    while name.last?.isNumber == true { name.removeLast() }
+    while name.last?.isWhitespace == true { name.removeLast() }
+    return String(name)
   }
 
   /// The difference of the same two versions over all versions between, in which everything is kept that the
