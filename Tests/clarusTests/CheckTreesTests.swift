@@ -1,3 +1,4 @@
+import CoreDataStorage
 import Foundation
 import GRDB
 import TestSupport
@@ -83,12 +84,20 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == before)
   }
 
-  @Test(arguments: ["Places.sqlite", "Places.xml"])
+  @Test(arguments: ["Places.sqlite", "Places.xml", "Places.bin"])
   func `a damaged hash of an entity is told, and the model that the file fits is taken`(name: String) throws {
     let store = try PlaceStore()
     defer { store.remove() }
     let url: URL = store.file(name)
-    if name.hasSuffix("xml") {
+    if name.hasSuffix("bin") {
+      #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
+      let file: StoreInspection = try AtomicKind.binary.inspect(url, options: StoreOpeningOptions())
+      let hash: Data = try #require(file.versions?.hashes["Item"])
+      var bytes = try Data(contentsOf: url)
+      let place: Range<Int> = try #require(bytes.range(of: hash))
+      bytes[place.lowerBound] ^= 1
+      try bytes.write(to: url)
+    } else if name.hasSuffix("xml") {
       #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
       let text = try String(contentsOf: url, encoding: .utf8)
       // The hash of Item, whose key comes first.

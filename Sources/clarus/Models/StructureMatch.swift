@@ -23,7 +23,11 @@ struct StructureMatch {
 
   /// The versions with the names and types of a file that has no tables; all of them if it does not tell.
   private func named(_ versions: [ModelVersion]) -> [ModelVersion] {
-    guard let structure = try? kind.structure(at: url, options: options) else { return versions }
+    guard let structure = try? kind.structure(at: url, options: options) else {
+      let found: [ModelVersion] =
+        kind is AtomicKind ? versions.filter { readsAll($0, entities: nil) } : versions
+      return found.isEmpty ? versions : found
+    }
     let found: [ModelVersion] = versions.filter { version in
       let layout = ModelLayout(model: version.model)
       return structure.entities.keys.allSatisfy { structure.misfits(of: $0, layout).isEmpty }
@@ -40,16 +44,26 @@ struct StructureMatch {
       let layout = ModelLayout(model: version.model)
       let tables: [String]? = try? kind.misfits(of: layout, entities: entities, at: url, options: options)
       if let tables { return tables.isEmpty }
-      guard let structure else { return false }
+      guard let structure else {
+        let own: Set<String> = Set(version.model.entitiesByName.keys)
+        return kind is AtomicKind && readsAll(version, entities: entities == own ? nil : entities)
+      }
       return entities.allSatisfy { structure.misfits(of: $0, layout).isEmpty }
     }
   }
 
-  /// What of the file a version fits, for messages.
-  var what: String {
-    let structure: StoreStructure? = try? kind.structure(at: url, options: options)
-    return structure == nil ? "its tables" : "its objects"
+  /// Whether every value and object of a file that names none of them can be read with a version.
+  private func readsAll(_ version: ModelVersion, entities: Set<String>?) -> Bool {
+    var options: StoreOpeningOptions = OpenStore.readingOptions(salvages: true)
+    (options.createsIfMissing, options.checksModel, options.entityNames) = (false, false, entities)
+    let layout = ModelLayout(model: version.model)
+    guard let engine = try? kind.open(at: url, layout: layout, options: options) else { return false }
+    defer { try? engine.close() }
+    return engine.partsLeftOut().problems.isEmpty
   }
+
+  /// What of the file a version fits, for messages.
+  var what: String { kind is AtomicKind ? "its objects" : "its tables" }
 
   private var url: URL { URL(fileURLWithPath: path) }
 
