@@ -226,8 +226,8 @@ final class MigrationTestRun {
     }
   }
 
-  /// Whether nothing can be inferred. Told by the domain: a cast on Linux makes a `CocoaError` of an `NSError`
-  /// of any.
+  /// Whether nothing can be inferred. Told by the domain: a cast on Linux makes a `CocoaError` of an
+  /// `NSError` of any.
   private static func isInferenceRefusal(_ error: any Error) -> Bool {
     let error = error as NSError
     return error.domain == NSCocoaErrorDomain && error.code == NSInferredMappingModelError

@@ -19,8 +19,8 @@ struct AutomaticMigration {
   /// Whether to undo a migration: what the newer version, the store's, calls by another name keeps its
   /// values.
   var goesDown: Bool = false
-  /// Whether an inferred way to an earlier version than the store's is refused unless ``goesDown`` says so: on
-  /// it what was renamed since would be lost.
+  /// Whether an inferred way to an earlier version than the store's is refused unless ``goesDown`` says so:
+  /// on it what was renamed since would be lost.
   var refusesEarlier: Bool = false
   var verifiesValues: Bool = false
   /// Called with the number of objects that are done, and of all; what it throws ends the migration.

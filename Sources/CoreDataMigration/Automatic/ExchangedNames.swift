@@ -14,8 +14,8 @@ struct ExchangedNames {
     (model, self.file, self.known) = (store.coordinator.managedObjectModel, file, known)
   }
 
-  /// For each exchange that the model of the store does not know, if it carries one; otherwise for each that a
-  /// version of the same hashes does not know.
+  /// For each exchange that the model of the store does not know, if it carries one; otherwise for each that
+  /// a version of the same hashes does not know.
   func warnings() -> [String] {
     let exchanges: [RenamingExchange] = RenamingExchange.all(in: model)
     if exchanges.isEmpty { return [] }

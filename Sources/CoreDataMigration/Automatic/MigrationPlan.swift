@@ -29,8 +29,8 @@ public struct MigrationPlan: CustomStringConvertible {
     /// The statements, each with what it does and the rows that it changes, if the step is done in place; nil
     /// if objects are copied to a new file.
     public let statements: [Statement]?
-    /// Why objects are copied to a new file and the store is not changed in place, a sentence each; none if it
-    /// is.
+    /// Why objects are copied to a new file and the store is not changed in place, a sentence each; none if
+    /// it is.
     public let reasonsForCopy: [String]
     /// What in the store stands in the way; not known for a later step.
     public let problems: [String]
@@ -73,8 +73,8 @@ public struct MigrationPlan: CustomStringConvertible {
   /// of nothing is lost; where that is not known, in a later step, it counts.
   public let losses: [String]
   /// What is worth knowing before, a sentence each: too little space, another process that has the store
-  /// open, indexes that the store lacks, references that lead nowhere; of a store that needs no migration, names
-  /// that were exchanged without a trace in the version hashes.
+  /// open, indexes that the store lacks, references that lead nowhere; of a store that needs no migration,
+  /// names that were exchanged without a trace in the version hashes.
   public let warnings: [String]
   /// Of the warnings those of references that the copy leaves out, since their objects are not in the store.
   package let lostReferences: [String]

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Entities, stored properties of one entity, or elements of one composite attribute, that exchange their names by renaming identifiers: `a` was
-/// `b`, and `b` was `a`.
+/// Entities, stored properties of one entity, or elements of one composite attribute, that exchange their
+/// names by renaming identifiers: `a` was `b`, and `b` was `a`.
 ///
 /// Where they are alike in all else, their version hashes are those of the version before. A store of that
 /// version seems to fit then: it is not migrated, and each value stays under its former name.

@@ -33,7 +33,8 @@ package struct SchemaDrift {
         return tables.contains(DatabaseNames.fold(tree.name)) ? nil : "R-tree \(tree.name)"
       }
       let wanted = SQLTokens(index: SQLRenderer.text(index.trees[0], dialect: SQLiteDialect()))
-      // Earlier versions of Apple's framework made one index for an attribute that is both indexed and unique.
+      // Earlier versions of Apple's framework made one index for an attribute that is both indexed and
+      // unique.
       return indexes.contains(wanted) || indexes.contains(wanted.unique) || isWithinTable(index)
         ? nil : "Index \(index.name)"
     }

@@ -6,8 +6,8 @@ extension PortingPass {
     "dictionaryResultType", "managedObjectIDResultType", "countResultType",
   ]
 
-  /// `let request = Item.fetchRequest()`, and later `request.resultType = .dictionaryResultType`: at the token
-  /// `resultType`. The type of the request is that of the class here.
+  /// `let request = Item.fetchRequest()`, and later `request.resultType = .dictionaryResultType`: at the
+  /// token `resultType`. The type of the request is that of the class here.
   mutating func untypedRequest(_ index: Int) {
     guard text(index - 1) == ".", isWord(index - 2), text(index - 3) != ".", text(index + 1) == "=" else {
       return

@@ -61,8 +61,8 @@ enum AttributeRule {
     }
   }
 
-  /// The entries of an attribute's object: `min`, `max`, `minLength`, `maxLength`, `pattern`, and `rules` with
-  /// the text of all others. Of two of a kind the second is among the others.
+  /// The entries of an attribute's object: `min`, `max`, `minLength`, `maxLength`, `pattern`, and `rules`
+  /// with the text of all others. Of two of a kind the second is among the others.
   static func json(_ rules: [AttributeRule]) -> [(String, JSONText)] {
     var entries: [(String, JSONText)] = []
     var others: [String] = []

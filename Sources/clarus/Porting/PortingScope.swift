@@ -1,8 +1,8 @@
 import CoreDataStorage
 import Foundation
 
-/// The files that `clarus port` reads and may change: those in the folder that was given, and none that a link
-/// in it leads to elsewhere.
+/// The files that `clarus port` reads and may change: those in the folder that was given, and none that a
+/// link in it leads to elsewhere.
 struct PortingScope {
   /// What is left out, and why.
   struct Skipped {

@@ -185,7 +185,7 @@ struct CustomAccessorTests {
     ]
     try Stack(kind, model: model).run { context in
       for (age, primitiveAge) in [("1", "c"), ("2", "a"), ("3", "b")] {
-        context.make("Fossil", ["age": age, "primitiveAge": primitiveAge])
+        _ = context.make("Fossil", ["age": age, "primitiveAge": primitiveAge])
       }
       let request = NSFetchRequest<Fossil>(entityName: "Fossil")
       request.sortDescriptors = [order]
