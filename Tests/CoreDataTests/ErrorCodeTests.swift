@@ -272,6 +272,25 @@ import Testing
       try HistoryTests.makeTracked(url)
       _ = try add(url, [NSPersistentHistoryTrackingKey: true])
     },
+    Sample("NSManagedObjectConstraintValidationError", 1551, ["a.sqlite", "Unique", "code", "/Unique/p1"]) {
+      let folder = try TemporaryFolder()
+      let url: URL = folder.file("a.sqlite")
+      let context: NSManagedObjectContext = try add(url)
+      try context.performAndWait {
+        for code in ["a", "b"] { _ = context.make("Unique", ["code": code]) }
+        try context.save()
+      }
+      // As another program may have left them: the model's index does not allow it.
+      try DatabaseQueue(path: url.path).write { database in
+        let index: String? = try String.fetchOne(
+          database, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND sql LIKE '%UNIQUE%ZCODE%'")
+        try database.execute(sql: "DROP INDEX \(index ?? ""); UPDATE ZUNIQUE SET ZCODE = 'a'")
+      }
+      let coordinator: NSPersistentStoreCoordinator = try #require(context.persistentStoreCoordinator)
+      _ = try coordinator.migratePersistentStore(
+        try #require(coordinator.persistentStores.first), to: folder.file("b.xml"), options: nil,
+        withType: NSXMLStoreType)
+    },
     Sample("NSPersistentStoreOperationError", 134070, ["World.sqlite", "removed"]) {
       let stack = try Stack(.sqlite)
       try stack.run { context in
