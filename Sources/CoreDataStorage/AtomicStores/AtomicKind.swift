@@ -148,12 +148,14 @@ package struct AtomicKind: StoreEngineKind {
         url: url,
         reason: place.objection ?? "There is a file already; destroy it first, or give another URL.")
     }
-    let wasThere: Bool = place.stamp != nil
-    do {
-      return try filled(try open(at: url, layout: layout, options: options), by: transfer)
-    } catch {
-      if !wasThere { try? place.remove() }
-      throw error
+    // A process that is killed meanwhile leaves no store, in place of an empty one that looks complete; and
+    // an error finds nothing to remove.
+    var options: StoreOpeningOptions = options
+    options.fillsBeforeWriting = true
+    return try filled(try open(at: url, layout: layout, options: options)) { target in
+      try transfer(target)
+      target.writeFromNowOn()
+      _ = try target.save(SavePlan())
     }
   }
 }
