@@ -19,6 +19,35 @@ import Testing
     try scenario.run(on: Self.maker(folder, .binary))
   }
 
+  @Test(arguments: [AtomicKind.xml.type, AtomicKind.binary.type], [false, true])
+  func `the file of a copy appears when it has everything, or not at all`(type: String, fails: Bool) throws {
+    let kind: AtomicKind = type == AtomicKind.xml.type ? .xml : .binary
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Copy")
+    let layout = ModelLayout(model: makeModel([ModelEntity("Note", [("text", .stringAttributeType)])]))
+    let make: () throws -> any StoreEngine = {
+      try kind.makeStore(at: url, layout: layout, options: StoreOpeningOptions(), copying: nil) { target in
+        for _ in 0..<2 {
+          let slab = RowSlab(layout: layout.entities[0], family: false, rowCapacity: 1)
+          var plan = SavePlan()
+          _ = slab.appendRow(key: plan.provisionalKey(in: layout.entities[0]), entity: 0, version: 1)
+          plan.inserts = [(layout.entities[0], RowBatch(slabs: [slab]))]
+          _ = try target.save(plan)
+          #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+        }
+        if fails { throw CocoaError(.userCancelled) }
+      }
+    }
+    if fails {
+      #expect(throws: CocoaError.self) { try make() }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+    } else {
+      try make().close()
+      let again = try kind.open(at: url, layout: layout, options: StoreOpeningOptions())
+      #expect(try again.count(FetchPlan(entity: layout.entities[0])) == 2)
+    }
+  }
+
   @Test(arguments: [
     ("1", true), ("-12.50", true), ("+1e3", true), (".5", true), ("5.", true), ("1E-7", true),
     ("0x10", false),
