@@ -187,6 +187,17 @@ extension MigrationStack {
 
   // MARK: Verifying
 
+  /// Whether both are archives of equal values: one that a file gave back is written anew, with the entries of
+  /// its dictionaries in another order.
+  private static func areEqualArchives(
+    _ found: Any?, _ wanted: Any?, _ attribute: NSAttributeDescription
+  ) -> Bool {
+    guard attribute.attributeType == .transformableAttributeType, let found = found as? Data,
+      let wanted = wanted as? Data
+    else { return false }
+    return KeyedArchive.areEqual(found, wanted) == true
+  }
+
   /// Throws unless an object has the values that the mapping's expressions yield.
   func verify(_ made: NSManagedObject, madeFrom object: NSManagedObject, _ mapping: PreparedMapping) throws {
     let values = AttributeValues(of: object, made: made, mapping, self)
@@ -205,7 +216,8 @@ extension MigrationStack {
       let found: Any? =
         value.isElement ? made.value(forKeyPath: value.path) : try made.readValue(forKey: attribute.name)
       if !PlistValue.areEqual(found, wanted),
-        PredicateValue(normalizing: found) != PredicateValue(normalizing: wanted)
+        PredicateValue(normalizing: found) != PredicateValue(normalizing: wanted),
+        !Self.areEqualArchives(found, wanted, attribute)
       {
         throw refuse(attribute, found, wanted)
       }
