@@ -187,8 +187,8 @@ extension MigrationStack {
 
   // MARK: Verifying
 
-  /// Whether both are archives of equal values: one that a file gave back is written anew, with the entries of
-  /// its dictionaries in another order.
+  /// Whether both are archives of equal values: one that a file gave back is written anew, with the entries
+  /// of its dictionaries in another order.
   private static func areEqualArchives(
     _ found: Any?, _ wanted: Any?, _ attribute: NSAttributeDescription
   ) -> Bool {
