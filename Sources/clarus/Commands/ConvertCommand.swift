@@ -113,14 +113,7 @@ private struct ConversionReport {
   }
 
   private var leftOut: JSONText {
-    .array(
-      outcome.leftOut.map { problem in
-        .object([
-          ("entity", .optional(problem.entity)), ("property", .optional(problem.property)),
-          ("count", .integer(Int64(problem.count))), ("objects", .strings(problem.objects.map(ids.short))),
-          ("message", .string(problem.message)),
-        ])
-      })
+    .array(outcome.leftOut.map { .object(ProblemText(ids: ids).entries($0)) })
   }
 
   private var verified: JSONText {

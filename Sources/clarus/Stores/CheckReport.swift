@@ -192,13 +192,20 @@ struct ProblemText {
   func json(_ problems: [StoreProblem]) -> JSONText {
     .array(
       problems.map { problem in
-        .object([
-          ("kind", .string(problem.kind.rawValue)),
-          ("severity", .string(problem.kind.isWarning ? "warning" : "error")),
-          ("entity", .optional(problem.entity)), ("property", .optional(problem.property)),
-          ("count", .integer(Int64(problem.count))), ("objects", .strings(short(problem))),
-          ("message", .string(problem.text)),
-        ])
+        .object(
+          [
+            ("kind", .string(problem.kind.rawValue)),
+            ("severity", .string(problem.kind.isWarning ? "warning" : "error")),
+          ] + entries(problem))
       })
+  }
+
+  /// What was found where.
+  func entries(_ problem: StoreProblem) -> [(String, JSONText)] {
+    [
+      ("entity", .optional(problem.entity)), ("property", .optional(problem.property)),
+      ("count", .integer(Int64(problem.count))), ("objects", .strings(short(problem))),
+      ("message", .string(problem.text)),
+    ]
   }
 }
