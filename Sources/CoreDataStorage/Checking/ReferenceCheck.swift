@@ -37,9 +37,7 @@ struct ReferenceCheck {
     -> [RowID]
   {
     guard let destination = slot.destination.map({ engine.layout.entities[$0] }) else { return [] }
-    func isLost(_ key: Int64) -> Bool {
-      if case .found = directory.find(key, expected: destination) { false } else { true }
-    }
+    func isLost(_ key: Int64) -> Bool { !directory.has(key, expected: destination) }
     switch slot.role {
     case .stored(.toOne, let word):
       return try scan.rows(page).filter { $0.hasValue(word) && isLost($0.target(word).key) }.map(\.id)

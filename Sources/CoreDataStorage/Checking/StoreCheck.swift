@@ -189,6 +189,11 @@ struct ObjectDirectory {
     guard let found = entities[expected.rootIndex]?.find(key) else { return .missing }
     return expected.family.contains(Int(found)) ? .found(RowID(entity: Int(found), key: key)) : .wrongEntity
   }
+
+  /// Whether there is such an object.
+  func has(_ key: Int64, expected: EntityLayout) -> Bool {
+    if case .found = find(key, expected: expected) { true } else { false }
+  }
 }
 
 /// The pairs that each side of a relationship names, added up so that two sides with the same pairs have the

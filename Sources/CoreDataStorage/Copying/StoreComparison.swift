@@ -177,8 +177,7 @@ package struct StoreComparison {
   /// Whether an object of the left store is one that the relationship may name.
   private func isThere(_ key: Int64, _ slot: PropertySlot) -> Bool {
     guard let leftObjects, let destination = slot.destination else { return true }
-    if case .found = leftObjects.find(key, expected: left.layout.entities[destination]) { return true }
-    return false
+    return leftObjects.has(key, expected: left.layout.entities[destination])
   }
 
   private func difference(
