@@ -1,5 +1,4 @@
 import CoreDataModel
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 

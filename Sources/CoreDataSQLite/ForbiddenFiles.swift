@@ -1,12 +1,5 @@
-import Foundation
+import CoreDataStorage
 import Synchronization
-
-/// Warnings about a store on standard error, for places that can't throw.
-package enum StoreWarning {
-  package static func write(_ path: String, _ text: String) {
-    FileHandle.standardError.write(Data("CoreData: warning: \(path) \(text)\n".utf8))
-  }
-}
 
 /// Warnings about files of values that the process may not read, one for each file.
 enum ForbiddenFiles {
