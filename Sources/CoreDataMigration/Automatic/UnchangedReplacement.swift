@@ -39,7 +39,7 @@ struct UnchangedReplacement {
     do {
       try body()
     } catch {
-      let code: Int = (error as NSError).code
+      let code: Int? = error.ofCocoa?.code.rawValue
       if code == NSMigrationCancelledError || code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
         throw error
       }
