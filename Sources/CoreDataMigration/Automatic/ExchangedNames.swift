@@ -23,9 +23,7 @@ struct ExchangedNames {
     return exchanges.filter { exchange in
       former.contains { hasHashes(exchange, $0) && !RenamingExchange.all(in: $0).contains(exchange) }
     }.map { exchange in
-      let place: String = exchange.entity.map { "\($0): " } ?? ""
-      return
-        "\(place)\(exchange.list) exchange their names by renaming identifiers, and their version hashes are as before, "
+      "\(exchange.subject) exchange their names by renaming identifiers, and their version hashes are as before, "
         + "so that the store is not migrated and each value stays under its former name. Give "
         + "\(exchange.entity == nil ? "one of the entities" : "one of the properties") a hash modifier, or take the identifiers away."
     }

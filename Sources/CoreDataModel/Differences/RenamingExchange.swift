@@ -19,6 +19,9 @@ package struct RenamingExchange: Hashable, Sendable {
     return quoted.dropLast().joined(separator: ", ") + " and " + (quoted.last ?? "")
   }
 
+  /// `'a' and 'b'`, with the entity before those of properties.
+  package var subject: String { entity.map { "\($0): \(list)" } ?? list }
+
   /// All exchanges of a model that no version hash shows. Whoever gives one of the parts, or their entity, a
   /// version hash modifier has seen to that.
   package static func all(in model: NSManagedObjectModel) -> [RenamingExchange] {

@@ -19,9 +19,7 @@ struct ModelDifferenceReport {
     if difference.changesVersionHashes { return [] }
     let known: [RenamingExchange] = RenamingExchange.all(in: difference.source)
     return RenamingExchange.all(in: difference.destination).filter { !known.contains($0) }.map { exchange in
-      let place: String = exchange.entity.map { "\($0): " } ?? ""
-      return
-        "\(place)\(exchange.list) exchange their names and are alike in all else, so that each value stays under its former "
+      "\(exchange.subject) exchange their names and are alike in all else, so that each value stays under its former "
         + "name. Give one of them a hash modifier."
     }
   }
