@@ -130,15 +130,8 @@ extension PortingPass {
   mutating func rewriteTransformers(_ types: [TypeDeclaration]) {
     for type in types {
       rewriteTransformers(type.types)
-      guard type.kind == .class, let body = type.body,
-        let parent = type.inherited.first?.text.split(separator: ".").last,
-        Self.transformers.contains(String(parent))
-      else { continue }
-      let initializers: [Int] = tokens.indices.filter { index in
-        body.contains(tokens[index].range.lowerBound) && text(index) == "init" && text(index + 1) == "("
-          && text(index - 1) != "." && text(index - 1) != "convenience"
-          && !type.types.contains { $0.body?.contains(tokens[index].range.lowerBound) == true }
-      }
+      guard let body = type.body, inherits(type, fromOneOf: Self.transformers) else { continue }
+      let initializers: [Int] = ownInitializers(of: type, body).filter { text($0 + 1) == "(" }
       guard !initializers.isEmpty else { continue }
       if let plain = initializers.first(where: { text($0 + 2) == ")" }) {
         var first: Int = plain
@@ -155,6 +148,25 @@ extension PortingPass {
         [
           "\(access)required init() { fatalError(\"This transformer is registered as an instance: it has no init().\") }"
         ], at: body.lowerBound)
+    }
+  }
+
+  /// Whether it is a class whose first ancestor is one of these.
+  func inherits(_ type: TypeDeclaration, fromOneOf parents: Set<String>) -> Bool {
+    guard type.kind == .class, let parent = type.inherited.first?.text.split(separator: ".").last else {
+      return false
+    }
+    return parents.contains(String(parent))
+  }
+
+  /// The places of `init` where a class declares one that is not marked as convenience right before it;
+  /// nested types have their own.
+  func ownInitializers(of type: TypeDeclaration, _ body: Range<Int>) -> [Int] {
+    tokens.indices.filter { index in
+      body.contains(tokens[index].range.lowerBound) && text(index) == "init"
+        && ["(", "?", "!"].contains(text(index + 1)) && text(index - 1) != "."
+        && text(index - 1) != "convenience"
+        && !type.types.contains { $0.body?.contains(tokens[index].range.lowerBound) == true }
     }
   }
 

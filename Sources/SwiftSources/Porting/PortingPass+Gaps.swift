@@ -66,16 +66,8 @@ extension PortingPass {
   mutating func storeInitializers(_ types: [TypeDeclaration]) {
     for type in types {
       storeInitializers(type.types)
-      guard type.kind == .class, let body = type.body,
-        let parent = type.inherited.first?.text.split(separator: ".").last,
-        Self.storeClasses.contains(String(parent))
-      else { continue }
-      let own: [Int] = tokens.indices.filter { index in
-        body.contains(tokens[index].range.lowerBound) && text(index) == "init"
-          && ["(", "?", "!"].contains(text(index + 1)) && text(index - 1) != "."
-          && text(index - 1) != "convenience"
-          && !type.types.contains { $0.body?.contains(tokens[index].range.lowerBound) == true }
-      }
+      guard let body = type.body, inherits(type, fromOneOf: Self.storeClasses) else { continue }
+      let own: [Int] = ownInitializers(of: type, body)
       let isDesignated: (Int) -> Bool = { index in
         var modifier: Int = index - 1
         while Self.accessAndKind.contains(self.text(modifier)) || self.text(modifier) == "override" {
