@@ -157,6 +157,13 @@ struct ResumeTests {
     #expect(MarkPolicy.steps - before == (wasVerified ? 1 : 2))
   }
 
+  private static func saveLatecomer(_ scenario: MigrationScenario, _ folder: URL) throws {
+    try scenario.using(scenario.versions[0], folder) { context in
+      _ = Versions.make("Person", ["name": "latecomer"], context)
+      try context.save()
+    }
+  }
+
   @Test("what others save during a migration is not lost: it ends with an error", arguments: scenarios)
   func savedMeanwhile(_ scenario: MigrationScenario) throws {
     let folder: URL = try TemporaryFolder().url
@@ -164,11 +171,7 @@ struct ResumeTests {
     let before: Int = MarkPolicy.steps
     var error: NSError?
     try MarkPolicy.onBegin {
-      guard MarkPolicy.steps == before + 1 else { return }
-      try scenario.using(scenario.versions[0], folder) { context in
-        _ = Versions.make("Person", ["name": "latecomer"], context)
-        try context.save()
-      }
+      if MarkPolicy.steps == before + 1 { try Self.saveLatecomer(scenario, folder) }
     } in: {
       error = errorThrown { try Self.plan(scenario, folder).run() }
     }
@@ -190,12 +193,7 @@ struct ResumeTests {
     var error: NSError?
     try MarkPolicy.onBegin {
       guard MarkPolicy.steps == before + 1 else { return }
-      if savesMeanwhile {
-        try scenario.using(scenario.versions[0], folder) { context in
-          _ = Versions.make("Person", ["name": "latecomer"], context)
-          try context.save()
-        }
-      }
+      if savesMeanwhile { try Self.saveLatecomer(scenario, folder) }
       throw CocoaError(.featureUnsupported)
     } in: {
       error = errorThrown { try Self.plan(scenario, folder).run() }

@@ -35,21 +35,31 @@ struct ModelCommandTests {
     }
   }
 
-  @Test func `what values are allowed is shown`() throws {
-    let model: URL = folder.file("Rules.xcdatamodel")
+  /// A model's source with entities as the editor writes them.
+  private func source(_ name: String, entities: String) throws -> URL {
+    let model: URL = folder.file("\(name).xcdatamodel")
     try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
     try """
     <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
     <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-      <entity name="Item" syncable="YES">
-        <attribute name="code" attributeType="String" minValueString="2" maxValueString="9" regularExpressionString="[A-Z]+"/>
-        <attribute name="rank" attributeType="Integer 16" minValueString="1" maxValueString="5"/>
-        <attribute name="day" attributeType="Date" minDateTimeInterval="0"/>
-        <attribute name="free" attributeType="String"/>
-        <relationship name="parts" optional="YES" toMany="YES" minCount="1" maxCount="3" deletionRule="Nullify" destinationEntity="Item"/>
-      </entity>
+    \(entities)
     </model>
     """.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    return model
+  }
+
+  @Test func `what values are allowed is shown`() throws {
+    let model: URL = try source(
+      "Rules",
+      entities: """
+        <entity name="Item" syncable="YES">
+          <attribute name="code" attributeType="String" minValueString="2" maxValueString="9" regularExpressionString="[A-Z]+"/>
+          <attribute name="rank" attributeType="Integer 16" minValueString="1" maxValueString="5"/>
+          <attribute name="day" attributeType="Date" minDateTimeInterval="0"/>
+          <attribute name="free" attributeType="String"/>
+          <relationship name="parts" optional="YES" toMany="YES" minCount="1" maxCount="3" deletionRule="Nullify" destinationEntity="Item"/>
+        </entity>
+        """)
     let run = try CommandLineRun(["model", "show", model.path])
     for words in [
       "length at least 2, length at most 9, pattern [A-Z]+", "at least 1, at most 5", "at least \"2001-01-01",
@@ -70,24 +80,21 @@ struct ModelCommandTests {
 
   // Finding: a computed column had a name that the reader of the file had made up, "expression1".
   @Test func `indexes are shown with their expressions, directions and kinds`() throws {
-    let model: URL = folder.file("Place.xcdatamodel")
-    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
-    try """
-    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-      <entity name="Place" syncable="YES">
-        <attribute name="x" attributeType="Double" optional="YES"/>
-        <attribute name="y" attributeType="Double" optional="YES"/>
-        <fetchIndex name="sum">
-          <fetchIndexElement expression="x + y" expressionType="Double" type="Binary" order="descending"/>
-        </fetchIndex>
-        <fetchIndex name="where">
-          <fetchIndexElement property="x" type="RTree" order="ascending"/>
-          <fetchIndexElement property="y" type="RTree" order="ascending"/>
-        </fetchIndex>
-      </entity>
-    </model>
-    """.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    let model: URL = try source(
+      "Place",
+      entities: """
+        <entity name="Place" syncable="YES">
+          <attribute name="x" attributeType="Double" optional="YES"/>
+          <attribute name="y" attributeType="Double" optional="YES"/>
+          <fetchIndex name="sum">
+            <fetchIndexElement expression="x + y" expressionType="Double" type="Binary" order="descending"/>
+          </fetchIndex>
+          <fetchIndex name="where">
+            <fetchIndexElement property="x" type="RTree" order="ascending"/>
+            <fetchIndexElement property="y" type="RTree" order="ascending"/>
+          </fetchIndex>
+        </entity>
+        """)
     let run = try CommandLineRun(["model", "show", model.path])
     #expect(run.output.contains("\n  index sum: x + y downwards\n"), "\(run)")
     #expect(run.output.contains("\n  index where: x in an R-tree, y in an R-tree\n"), "\(run)")
