@@ -193,8 +193,10 @@ struct ResumeTests {
     var error: NSError?
     try MarkPolicy.onBegin {
       guard MarkPolicy.steps == before + 1 else { return }
-      if savesMeanwhile { try Self.saveLatecomer(scenario, folder) }
-      throw CocoaError(.featureUnsupported)
+      if !savesMeanwhile { throw CocoaError(.featureUnsupported) }
+      try Self.saveLatecomer(scenario, folder)
+      // The code is that of a cancelled migration, and the domain a program's.
+      throw NSError(domain: "Program", code: NSMigrationCancelledError)
     } in: {
       error = errorThrown { try Self.plan(scenario, folder).run() }
     }

@@ -276,7 +276,7 @@ public struct MigrationPlan: CustomStringConvertible {
     list("Needed:", steps.flatMap(\.conditions))
     list("Beware:", warnings)
     if obstaclesToReturn.isEmpty {
-      lines.append("Way back: a migration down, with all values.")
+      lines.append("Way back: a migration \(migration.goesDown ? "up" : "down"), with all values.")
     } else {
       list("No way back with all values, so keep the original:", obstaclesToReturn)
     }
