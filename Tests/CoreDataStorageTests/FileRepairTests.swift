@@ -225,4 +225,126 @@ import Testing
     let said: [String] = engine.partsLeftOut().problems.map(\.message)
     #expect(said.count == 1 && said[0].hasPrefix("Item was read in part"), "\(said)")
   }
+
+  // MARK: What is passed over
+
+  /// What a whole document has that no store has, and what a check says of it; what a repair makes of the
+  /// titles.
+  static let oddities: [Case] = [
+    Case(
+      old: "item 2</", new: "item <x>7</x>2</", titles: ["item 1", "item 3"],
+      says: "Item has <x> in <attribute>, which is no part of an XML store"),
+    Case(
+      old: "item 2</attribute>",
+      new: "item 2</attribute>\n<object type=\"TAG\" id=\"z990\"></object>",
+      says: "Item has <object>, which is no part of an XML store"),
+    Case(
+      old: "item 2</attribute>", new: "item 2</attribute> words ",
+      says: "Item has text between its properties, which is no part of an XML store"),
+    Case(
+      old: "item 2</attribute>",
+      new: "item 2</attribute>\n<attribute name=\"title\" type=\"string\">again</attribute>",
+      titles: ["item 1", "again", "item 3"], says: "Item.title stands twice in it; the last value counts."),
+  ]
+
+  @Test(arguments: oddities)
+  func `what a document has that no store has is told by a check and by a repair`(test: Case) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.makeStore(.xml, at: url, Self.model())
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let place = try #require(text.range(of: test.old), "\(text)")
+    try text.replacingCharacters(in: place, with: test.new).write(to: url, atomically: true, encoding: .utf8)
+    var reading: StoreOpeningOptions = Self.salvaging
+    reading.salvages = false
+    let read = try AtomicKind.xml.open(
+      at: url, layout: ModelLayout(model: Self.model()), options: reading)
+    let found: [StoreProblem] = try StoreCheck(of: read).run()
+    #expect(found.contains { $0.kind == .damage && $0.message.contains(test.says) }, "\(found)")
+    try read.close()
+    let salvaged: any StoreEngine = try Self.open(.xml, url, Self.model())
+    defer { try? salvaged.close() }
+    let said: [String] = salvaged.partsLeftOut().problems.map(\.message)
+    #expect(said.contains { $0.contains(test.says) }, "\(said)")
+    guard case .stored(_, let word)? = salvaged.layout.byName["Item"]?.slot(named: "title")?.role else {
+      return
+    }
+    let titles: [String] = try Self.rows(salvaged, "Item").compactMap {
+      $0.hasValue(word) ? $0.string(word) : nil
+    }
+    #expect(titles == test.titles)
+  }
+
+  @Test func `a document that is damaged in a thousand places loses what stands there`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.makeStore(.xml, at: url, Self.model())
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let begin = try #require(text.range(of: "<object type=\"TAG\"")?.lowerBound)
+    let end = try #require(text.range(of: "</object>", range: begin..<text.endIndex)?.upperBound)
+    let more: String = (0..<2000).map { number in
+      "<object type=\"TAG\" id=\"z\(1000 + number)\"><attribute name=\"label\" type=\"string\">"
+        + "\(number % 2 == 0 ? "a & b" : "whole")</attribute></object>\n"
+    }.joined()
+    try text.replacingCharacters(in: end..<end, with: "\n" + more).write(
+      to: url, atomically: true, encoding: .utf8)
+    let engine: any StoreEngine = try Self.open(.xml, url, Self.model())
+    defer { try? engine.close() }
+    guard case .stored(_, let word)? = engine.layout.byName["Tag"]?.slot(named: "label")?.role else { return }
+    let tags: [RowRef] = try Self.rows(engine, "Tag")
+    #expect(tags.count == 2001)
+    #expect(tags.count { $0.hasValue(word) && $0.string(word) == "whole" } == 1000)
+    #expect(engine.partsLeftOut().problems.count == 1000)
+    #expect(try Self.rows(engine, "Item").count == 3)
+  }
+
+  @Test func `a binary store that lacks its metadata has its objects`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop")
+    try Self.makeStore(.binary, at: url, Self.model())
+    try Data(contentsOf: url).dropLast(1).write(to: url)
+    let engine: any StoreEngine = try Self.open(.binary, url, Self.model())
+    defer { try? engine.close() }
+    #expect(try Self.rows(engine, "Item").count == 3)
+    let said: [String] = engine.partsLeftOut().problems.map(\.message)
+    #expect(said.count == 1 && said[0].hasPrefix("Its metadata can't be read"), "\(said)")
+  }
+
+  @Test func `members that are not there are found by a check and listed by a copy, until a save`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    let model = makeModel([
+      ModelEntity("Item", [("title", .stringAttributeType)]), ModelEntity("Tag"),
+    ]) { entities in
+      guard let item = entities["Item"], let tag = entities["Tag"] else { return }
+      _ = addRelationship("tags", from: item, to: tag, toMany: true)
+    }
+    let layout = ModelLayout(model: model)
+    let item: EntityLayout = try #require(layout.byName["Item"])
+    func insert(into engine: any StoreEngine) throws {
+      var plan = SavePlan()
+      let slab = RowSlab(layout: item, family: false, rowCapacity: 1)
+      _ = slab.appendRow(key: plan.provisionalKey(in: item), entity: item.index, version: 1)
+      plan.inserts = [(item, RowBatch(slabs: [slab]))]
+      _ = try engine.save(plan)
+    }
+    var engine: any StoreEngine = try AtomicKind.xml.open(
+      at: url, layout: layout, options: StoreOpeningOptions())
+    try insert(into: engine)
+    try engine.close()
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let place = try #require(text.range(of: "destination=\"TAG\""), "\(text)")
+    try text.replacingCharacters(in: place, with: "destination=\"TAG\" idrefs=\"z998 z999\"")
+      .write(to: url, atomically: true, encoding: .utf8)
+    engine = try AtomicKind.xml.open(at: url, layout: layout, options: StoreOpeningOptions())
+    let found: [StoreProblem] = try StoreCheck(of: engine).run()
+    #expect(found.map(\.kind) == [.dangling] && found.first?.count == 2, "\(found)")
+    #expect(try engine.lostReferences().map(\.count) == [2])
+    let copy = try InMemoryEngine(layout: layout)
+    let outcome = try StoreTransfer.copy(layout.entities, from: engine, isReadOnly: false, to: copy)
+    #expect(outcome.leftOut.map(\.count) == [2] && outcome.leftOut.first?.property == "tags")
+    try insert(into: engine)
+    #expect(try engine.lostReferences().isEmpty)
+    try engine.close()
+  }
 }

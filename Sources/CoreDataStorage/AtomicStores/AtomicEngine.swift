@@ -14,8 +14,8 @@ import Foundation
 ///
 /// Cost: opening and every save are linear in the whole store; reading is that of `InMemoryEngine`.
 package final class AtomicEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `file`, `stamp`, `metadataState`, `isFilling`, `hasWritten` and `isClosed` are accessed under
-  // `lock` only; the rest is immutable once the store is open.
+  // Sendable: `file`, `stamp`, `metadataState`, `isFilling`, `hasWritten`, `leftOut` and `isClosed` are
+  // accessed under `lock` only; the rest is immutable.
 
   package let layout: ModelLayout
   package let identifier: String
@@ -40,8 +40,9 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   private var stamp: FileStamp?
   private var metadataState: (value: StoreMetadata, isChanged: Bool)
   private var isClosed = false
-  /// Set while the store is opened.
+  /// What of the file was not read, until it is written without that.
   private var leftOut = LeftOutParts()
+  private let salvages: Bool
 
   // MARK: Opening
 
@@ -54,6 +55,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     writable = WritableValues(layout)
     rehearsesSaves = options.rehearsesSaves
     isFilling = options.fillsBeforeWriting
+    salvages = options.salvages
     file = AtomicFile(url, timeoutInSeconds: options.timeoutInSeconds)
     memory = try InMemoryEngine(layout: layout, hasOneKeySequence: true)
     try format.check(layout)
@@ -145,7 +147,12 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     try memory.members(of: layout, slot: slot, owner: owner, among: candidates)
   }
 
-  package func partsLeftOut() -> LeftOutParts { leftOut }
+  package func partsLeftOut() -> LeftOutParts { lock.withLock { leftOut } }
+
+  /// In a repair they are told as what was left out.
+  package func ownProblems() -> [StoreProblem] { salvages ? [] : partsLeftOut().problems }
+
+  package func lostPairs() -> [StoreProblem] { ownProblems().filter { $0.kind == .dangling } }
 
   // MARK: Saving
 
@@ -170,6 +177,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
             try file.create { try format.write(contents, to: $0) }
           }
         hasWritten = true
+        leftOut = LeftOutParts()
         metadataState.isChanged = false
       }
     }

@@ -13,7 +13,7 @@ import Foundation
 /// a list of members leaves it out.
 ///
 /// What can't be read is an error, or left out of a file of which as much as possible is to be read: a value
-/// becomes nil, an object is none.
+/// becomes nil, an object is none. What is passed over in any case is noted, for checks of the store.
 package final class AtomicStoreLoader {
   package let layout: ModelLayout
   private let url: URL
@@ -27,6 +27,7 @@ package final class AtomicStoreLoader {
   let validates: Bool
   /// Whether what can't be read is left out, and noted.
   let leavesOut: Bool
+  /// What was passed over or, if that is wanted, left out.
   private(set) var leftOut = LeftOutParts()
   /// The highest key of an object that is referred to, and may be missing.
   private(set) var highestTarget: Int64 = 0
@@ -98,6 +99,9 @@ package final class AtomicStoreLoader {
   package func set(_ place: Place, word: Int, to value: UInt64) {
     place.slab.set(place.base, word: word, to: value)
   }
+
+  /// Whether an attribute was set.
+  func hasValue(_ place: Place, word: Int) -> Bool { RowLayout.hasValue(word, place.base) }
 
   /// Sets text or bytes.
   package func set(_ place: Place, word: Int, to bytes: UnsafeRawBufferPointer) {
@@ -176,7 +180,9 @@ package final class AtomicStoreLoader {
       let members: [RowID] = try unique(list.keys).compactMap { key in
         guard let member = try self.target(key, of: list.owner, slot) else { return nil }
         if entities[key] != nil { return member }
-        if leavesOut { note(.dangling, slot, of: list.owner, "named an object that is not there.") }
+        note(
+          .dangling, slot, of: list.owner,
+          leavesOut ? "named an object that is not there." : "names an object that does not exist.")
         return nil
       }
       let id = RowID(entity: list.owner.entity, key: list.owner.key)

@@ -197,7 +197,12 @@ struct BinaryStoreHeader {
       }
       return Int(start)..<Int(start + length)
     }
-    metadata = try part("metadata", at: 16)
+    do {
+      metadata = try part("metadata", at: 16)
+    } catch  where file.salvages {
+      // It stands behind the objects, which may be whole. Nothing can be read from it, which is told then.
+      metadata = 0..<0
+    }
     data = try part("data", at: 32)
     guard let highest = Int64(exactly: number(48)), highest <= AtomicStoreLoader.highestKey else {
       throw file.damage("Its header gives the highest key \(number(48)).", .restoring)

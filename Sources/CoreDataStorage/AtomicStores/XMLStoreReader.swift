@@ -32,12 +32,16 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private var isStopped = false
   /// Where a document is damaged first, as a sentence.
   private var firstDamage: String?
-  /// The objects that were begun since the parser was.
+  /// The objects that were begun.
   private var startedObjects: Int = 0
+  /// The line of the last damage that was told.
+  private var damagedLine: Int?
   /// The lines before what the parser has.
   private var linesBefore: Int = 0
   private var object: (place: AtomicStoreLoader.Place, names: XMLStoreNames.Entity)?
   private var attribute: String?
+  /// An element within the attribute, which has none.
+  private var innerElement: String?
 
   init(_ file: AtomicStoreFile, loader: AtomicStoreLoader?, readsOnlyInfo: Bool = false) throws {
     self.file = file
@@ -87,12 +91,9 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
   private var salvages: Bool { file.salvages }
 
-  /// How often a parser is begun anew behind damage.
-  private static let mostBeginnings: Int = 200
-
-  /// Reads what can be read: behind damage the next object.
+  /// Reads what can be read: behind damage each object as a document of its own.
   private func readRemains() throws {
-    var remains = XMLStoreRemains(file.bytes)
+    let remains = XMLStoreRemains(file.bytes)
     if remains.hasReplacements {
       loader?.note(
         damage: "It has bytes that are no text of XML; U+FFFD stands in their places in what was read.")
@@ -100,24 +101,27 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     if let (line, reason) = XMLBytes.refusal(of: remains.bytes) {
       throw file.damage("Line \(line): \(reason)")
     }
-    for beginning in 1...Self.mostBeginnings {
+    _ = parse(remains.bytes)
+    if let failure { throw failure }
+    if readsOnlyInfo || (isFinished && !isStopped) { return }
+    if !isStopped { noteDamage(atLine: nil) }
+    try remains.forEachObject(from: startedObjects) { document, lines in
       (path, text, plist, attribute, object, isStopped) = ([], [], nil, nil, nil, false)
-      startedObjects = 0
-      linesBefore = remains.linesBefore
-      _ = parse(remains.bytes)
-      if let failure { throw failure }
-      if readsOnlyInfo || (isFinished && !isStopped) { return }
-      if !isStopped { noteDamage(atLine: nil) }
       isFinished = false
-      guard remains.goOn(behind: startedObjects, isFirst: beginning == 1) else { return }
+      linesBefore = lines
+      _ = parse(document)
+      if let failure { throw failure }
+      if !isFinished, !isStopped { noteDamage(atLine: nil) }
     }
-    loader?.note(
-      damage: "It is damaged in \(Self.mostBeginnings) places; what is behind the last of them was not read.")
   }
 
   private func noteDamage(atLine line: Int?) {
     isStopped = true
-    let place: String = line.map { "is damaged at line \($0 + linesBefore)" } ?? "is damaged: it ends early"
+    let line: Int? = line.map { $0 + linesBefore }
+    // The damage that ended the document is met once more, in the object that it is in.
+    if object == nil, line != nil, line == damagedLine { return }
+    damagedLine = line
+    let place: String = line.map { "is damaged at line \($0)" } ?? "is damaged: it ends early"
     firstDamage = firstDamage ?? "Its XML \(place)."
     if let object {
       loader?.note(
@@ -159,11 +163,14 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   ) {
     guard failure == nil, !isStopped else { return }
     path.append(element)
-    text.removeAll(keepingCapacity: true)
+    if element == "object" { startedObjects += 1 }
     if plist != nil {
+      text.removeAll(keepingCapacity: true)
       plist?.start(element)
       return
     }
+    noteStrayText(atLevel: 3)
+    text.removeAll(keepingCapacity: true)
     if loader?.validates == true, let wrong = XMLStoreGrammar.objection(to: path, attributes) {
       return fail(parser, wrong)
     }
@@ -172,8 +179,14 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     case 2 where element == "object": startObject(parser, attributes)
     case 3 where path[1] == "object":
       if loader == nil { noteStructure(element, attributes) }
-      if element == "attribute" { attribute = attributes["name"] }
-      if element == "relationship" { startRelationship(parser, attributes) }
+      switch element {
+      case "attribute": (attribute, innerElement) = (attributes["name"], nil)
+      case "relationship": startRelationship(parser, attributes)
+      default: noteForeign("has <\(element)>")
+      }
+    case 4... where path[1] == "object":
+      innerElement = element
+      noteForeign("has <\(element)> in <\(path[path.count - 2])>")
     case 4 where element == "plist" && path[2] == "metadata": plist = XMLStorePlist.Builder()
     default: break
     }
@@ -223,8 +236,12 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
         return fail(parser, "nextObjectID is \(given); a store can't get there.")
       }
       highestKey = max(highestKey, given)
-    case (3, "attribute"): endAttribute(parser)
-    case (2, "object"): object = nil
+    case (3, "attribute"):
+      endAttribute(parser)
+      text.removeAll(keepingCapacity: true)
+    case (2, "object"):
+      noteStrayText(atLevel: 2)
+      object = nil
     case (2, "databaseInfo") where readsOnlyInfo:
       isFinished = true
       parser.abortParsing()
@@ -233,11 +250,26 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     }
   }
 
+  // MARK: What stores don't have
+
+  /// What is in an object and no part of an XML store is passed over, as Apple's framework does.
+  private func noteForeign(_ what: String) {
+    guard let loader, let object else { return }
+    loader.note(
+      .damage, nil, of: object.place,
+      "\(what.prefix(80)), which is no part of an XML store; it is passed over.")
+  }
+
+  /// Text between the properties of an object. `level`: how many elements there are around where it ends.
+  private func noteStrayText(atLevel level: Int) {
+    guard object != nil, path.count == level, text.contains(where: { $0 > 0x20 }) else { return }
+    noteForeign("has text between its properties")
+  }
+
   // MARK: Objects
 
   private func startObject(_ parser: XMLParser, _ attributes: [String: String]) {
     let type: String = attributes["type"] ?? ""
-    startedObjects += 1
     guard let id = attributes["id"], let key = Self.key(id) else {
       let wrong: String =
         "An object '\(type)' has the id '\(attributes["id"] ?? "")'; z and a number were expected."
@@ -292,6 +324,13 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     }
     switch entity.slots[slot].role {
     case .stored(let kind, let word) where kind != .toOne:
+      if loader.hasValue(object.place, word: word) {
+        loader.note(
+          .damage, entity.slots[slot], of: object.place, "stands twice in it; the last value counts.")
+      }
+      if salvages, let innerElement {
+        return loader.leaveOut(slot, of: object.place, because: "there is <\(innerElement.prefix(60))> in it")
+      }
       if XMLStoreValue.set(text, kind, word, of: object.place, in: loader) { return }
       let shown = String(decoding: text.prefix(60), as: UTF8.self)
       if salvages {

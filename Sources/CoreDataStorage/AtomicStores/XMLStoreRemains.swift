@@ -1,16 +1,14 @@
 import Foundation
 
-/// The parts of a damaged XML store that a parser is given, one after the other: the document up to where it
-/// can't be read, then from an object behind that place, and so on.
+/// A damaged XML store: the document as a parser can take it, and each of its objects as a document of its
+/// own.
 struct XMLStoreRemains {
-  /// What is to be parsed now.
-  private(set) var bytes: Data
-  /// How many lines of the document are not in `bytes`.
-  private(set) var linesBefore: Int = 0
+  let bytes: Data
   /// Whether bytes that stop any parser were replaced.
   let hasReplacements: Bool
 
   private static let start = Data("<database>".utf8)
+  private static let end = Data("</database>".utf8)
   private static let object = Data("<object".utf8)
 
   init(_ document: Data) {
@@ -36,17 +34,28 @@ struct XMLStoreRemains {
     return Data(result)
   }
 
-  /// Goes to the next object that was not begun; false if there is none. `isFirst`: whether the document was
-  /// parsed from its beginning, so that the damage may be before all objects.
-  mutating func goOn(behind begun: Int, isFirst: Bool) -> Bool {
-    var place: Data.Index = bytes.startIndex
-    for _ in 0..<max(begun, isFirst ? 0 : 1) {
-      guard let found = bytes.range(of: Self.object, in: place..<bytes.endIndex) else { return false }
-      place = found.upperBound
+  /// Calls `body` with each object from one on, as a document, and the number of lines before it. Text and
+  /// values have no `<` that is not markup, so that an object ends where the next begins, whatever is
+  /// damaged.
+  ///
+  /// Cost: linear in the document.
+  func forEachObject(from first: Int, _ body: (_ document: Data, _ lines: Int) throws -> Void) rethrows {
+    var number: Int = 0
+    var lines: Int = 0
+    var counted: Data.Index = bytes.startIndex
+    var place: Data.Index? = bytes.range(of: Self.object)?.lowerBound
+    while let begin = place {
+      let next: Data.Index? = bytes.range(of: Self.object, in: begin + 1..<bytes.endIndex)?.lowerBound
+      if number >= first {
+        lines += bytes[counted..<begin].count { $0 == UInt8(ascii: "\n") }
+        counted = begin
+        let part: Data = bytes[begin..<(next ?? bytes.endIndex)]
+        // The last one has the end of the document with it, unless that is cut off.
+        let isEnded: Bool = next == nil && part.range(of: Self.end, options: .backwards) != nil
+        try body(Self.start + part + (isEnded ? Data() : Self.end), lines)
+      }
+      number += 1
+      place = next
     }
-    guard let next = bytes.range(of: Self.object, in: place..<bytes.endIndex) else { return false }
-    linesBefore += bytes[..<next.lowerBound].count { $0 == UInt8(ascii: "\n") }
-    bytes = Self.start + bytes[next.lowerBound...]
-    return true
   }
 }

@@ -51,5 +51,6 @@ struct ReferenceCheck {
 }
 
 extension AtomicEngine {
-  package func lostReferences() throws -> [StoreProblem] { try ReferenceCheck(of: self).lost() }
+  /// Members that are not there are in no list of members any more.
+  package func lostReferences() throws -> [StoreProblem] { try ReferenceCheck(of: self).lost() + lostPairs() }
 }
