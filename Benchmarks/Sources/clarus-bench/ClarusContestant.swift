@@ -59,6 +59,16 @@ struct ClarusContestant: Contestant {
     }
   }
 
+  func stream(into sum: inout Checksum) throws {
+    try context.performAndWait {
+      let request: NSFetchRequest<BenchItem> = BenchItem.fetchRequest()
+      request.fetchBatchSize = 1000
+      try context.results(of: request).forEachPage { page in
+        for item in page { item.add(to: &sum) }
+      }
+    }
+  }
+
   func readSection(_ section: Int32, into sum: inout Checksum) throws {
     try context.performAndWait {
       let request: NSFetchRequest<BenchItem> = BenchItem.fetchRequest()

@@ -17,7 +17,7 @@ struct Bench: ParsableCommand {
       """,
     subcommands: [
       Run.self, RunPass.self, FilesCommand.self, FilePassCommand.self, MigrationsCommand.self,
-      MigrationPassCommand.self, MapperPassCommand.self,
+      MigrationPassCommand.self, MapperPassCommand.self, InstructionsCommand.self,
     ],
     defaultSubcommand: Run.self)
 }
@@ -30,12 +30,13 @@ struct RunPass: ParsableCommand {
   @Argument var name: CaseName
   @Option var rows: Int
   @Option var passes: Int
+  @Option var played: Int?
   @Option var template: String
   @Option var folder: String
 
   func run() throws {
     let pass = Pass(
-      contestant: contestant, name: name, rows: rows, passes: passes,
+      contestant: contestant, name: name, rows: rows, passes: passes, played: played ?? passes,
       template: URL(fileURLWithPath: template), folder: URL(fileURLWithPath: folder))
     try OwnProcess.print(try pass.run())
   }

@@ -11,9 +11,7 @@ struct Runner {
   var progress: (String) -> Void = { _ in }
 
   func run() throws -> [Outcome] {
-    let empty: URL = folder.appendingPathComponent("empty.sqlite")
-    try ClarusContestant.makeStore(at: empty)
-    let full: URL = try fill(copyOf: empty)
+    let templates: Templates = try Templates(in: folder, rows: rows, progress: progress)
 
     var outcomes: [Outcome] = []
     for name in cases {
@@ -21,8 +19,8 @@ struct Runner {
       for round in 1...rounds {
         for contestant in contestants {
           progress("\(name.rawValue), round \(round) of \(rounds): \(contestant.title)")
-          let template: URL = name == .insert ? empty : full
-          results[contestant, default: []].append(try measure(contestant, name, template: template))
+          results[contestant, default: []].append(
+            try measure(contestant, name, template: templates.of(name)))
         }
       }
       try agree(results, in: name)
@@ -34,19 +32,6 @@ struct Runner {
           }))
     }
     return outcomes
-  }
-
-  /// The store that is read: all rows, written by C into the file that Clarus created, without a journal.
-  private func fill(copyOf empty: URL) throws -> URL {
-    let full: URL = folder.appendingPathComponent("full.sqlite")
-    try FileManager.default.copyItem(at: empty, to: full)
-    progress("writing \(rows.formatted) rows to read")
-    var writer = try SQLiteContestant(store: full)
-    writer.prepare(Sample.make(count: rows))
-    try writer.insert()
-    try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
-    writer.close()
-    return full
   }
 
   private func measure(
@@ -74,6 +59,28 @@ struct Runner {
           + "\(expected.rows) rows, sums \(expected.checksum) and \(expected.thoroughChecksum)")
     }
   }
+}
+
+/// The stores that the measurements copy.
+struct Templates {
+  private let empty: URL
+  /// All rows, written by C into a file that Clarus created, without a journal.
+  private let full: URL
+
+  init(in folder: URL, rows: Int, progress: (String) -> Void) throws {
+    empty = folder.appendingPathComponent("empty.sqlite")
+    full = folder.appendingPathComponent("full.sqlite")
+    try ClarusContestant.makeStore(at: empty)
+    try FileManager.default.copyItem(at: empty, to: full)
+    progress("writing \(rows.formatted) rows to read")
+    var writer = try SQLiteContestant(store: full)
+    writer.prepare(Sample.make(count: rows))
+    try writer.insert()
+    try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    writer.close()
+  }
+
+  func of(_ name: CaseName) -> URL { name == .insert ? empty : full }
 }
 
 /// The results of a case.
