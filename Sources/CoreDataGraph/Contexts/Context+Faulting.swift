@@ -105,52 +105,63 @@ extension NSManagedObjectContext {
     return result
   }
 
-  /// The objects for ids, as faults, in order; firing one loads its page of `pageSize`.
+  /// The objects for ids of one hierarchy, in order, as faults where they are not registered yet; firing one
+  /// loads its page of `pageSize`. One lock.
   final func objects(
     for ids: [RowID], store: NSPersistentStore, layout: EntityLayout, pageSize: Int,
     relationship: RelationshipBatch? = nil, restoresDeleted: Bool = true
   ) -> [NSManagedObject] {
-    let result: [NSManagedObject] = objects(for: ids, store: store)
-    let pageSize: Int = max(1, store.readsOneByOne ? 1 : pageSize)
-    for start in stride(from: 0, to: ids.count, by: pageSize) {
-      let page: Range<Int> = start..<min(ids.count, start + pageSize)
-      let batch = FaultBatch(
-        layout: layout, store: store, keys: ids[page].map(\.key), relationship: relationship)
-      for object in result[page] {
-        // The store has just returned its id.
-        if restoresDeleted { restoreRemotelyDeleted(object) }
-        if object.flags.contains(.fault), object.rowBase == nil { object.faultBatch = batch }
-      }
-    }
-    return result
-  }
-
-  /// The registered objects for ids of one hierarchy, in order; faults are made of those that are not
-  /// registered. One lock.
-  private final func objects(for ids: [RowID], store: NSPersistentStore) -> [NSManagedObject] {
     guard let first = ids.first else { return [] }
     let runtimes: [EntityRuntime] = store.runtime.entities
+    let pageSize: Int = max(1, store.readsOneByOne ? 1 : pageSize)
     var home: ObjectHome = identityMap.homes.home(of: runtimes[Int(first.entity)], store, in: identityMap)
     var result: [NSManagedObject] = []
-    result.reserveCapacity(ids.count)
+    // Looked at after the lock is released: observers may need the identity map.
+    var known: [(object: NSManagedObject, batch: FaultBatch)] = []
     var new: [NSManagedObject] = []
+    result.reserveCapacity(ids.count)
     identityMap.withTableAddress(store: store.ordinal, root: home.facts.pointee.rootIndex) { address in
       if address.pointee.count == 0 { address.pointee.reserve(more: ids.count) }
-      for id in ids {
-        if let known = IdentityMap.find(id.key, in: address.pointee) {
-          result.append(known)
-          continue
+      let marks: ObjectFlags = identityMap.marks.union(.fault)
+      for start in stride(from: 0, to: ids.count, by: pageSize) {
+        let page: ArraySlice<RowID> = ids[start..<min(ids.count, start + pageSize)]
+        let batch = FaultBatch(
+          layout: layout, store: store, keys: page.map(\.key), relationship: relationship)
+        var batches = References(batch, count: page.count)
+        var homes = References(home, count: page.count)
+        defer {
+          batches.end()
+          homes.end()
         }
-        if home.facts.pointee.index != Int(id.entity) {
-          home = identityMap.homes.home(of: runtimes[Int(id.entity)], store, in: identityMap, address)
+        for (place, id) in page.enumerated() {
+          if let object = IdentityMap.find(id.key, in: address.pointee) {
+            known.append((object, batch))
+            result.append(object)
+            continue
+          }
+          if home.facts.pointee.index != Int(id.entity) {
+            homes.end()
+            home = identityMap.homes.home(of: runtimes[Int(id.entity)], store, in: identityMap, address)
+            homes = References(home, count: page.count - place)
+          }
+          let made: NSManagedObject = home.makeObject()
+          made.settle(in: homes.take())
+          made.key = id.key
+          made.insertFlags(marks)
+          retained.record(made)
+          made.faultBatch = batches.take()
+          address.pointee.insert(id.key, IdentityMap.payload(of: made))
+          result.append(made)
+          if store.observesRegistration { new.append(made) }
         }
-        let made: NSManagedObject = makeFault(home, key: id.key)
-        address.pointee.insert(id.key, IdentityMap.payload(of: made))
-        result.append(made)
-        if store.observesRegistration { new.append(made) }
       }
     }
     for object in new { identityMap.noteRegistration(of: object) }
+    for (object, batch) in known {
+      // The store has just returned its id.
+      if restoresDeleted { restoreRemotelyDeleted(object) }
+      if object.flags.contains(.fault), object.rowBase == nil { object.faultBatch = batch }
+    }
     return result
   }
 
@@ -197,13 +208,15 @@ extension NSManagedObjectContext {
     found.reserveCapacity(rows.count)
     identityMap.withTable(store: store.ordinal, root: layout.rootIndex) { table in
       for slab in rows.slabs {
+        var slabs = References(slab, count: slab.count)
+        defer { slabs.end() }
         for position in 0..<slab.count {
           let base: UnsafeMutableRawPointer = slab.rows + position * slab.stride
           let key: Int64 = RowLayout.key(base)
           if !own.isEmpty, !own.contains(key) { continue }
           guard let known = IdentityMap.find(key, in: table) else { continue }
           if known.flags.contains(.fault), known.rowBase == nil, !known.flags.contains(.remotelyDeleted) {
-            known.rowSlab = slab
+            known.rowSlab = slabs.take()
             known.rowBase = base
           }
           found.append(known)

@@ -98,6 +98,15 @@ struct FetchedIDs {
     return (ids, store)
   }
 
+  /// The keys of the members of a range, if all members of the list have rows of one store: then these are of
+  /// one hierarchy, as a fetch is.
+  func rows(in range: Range<Int>) -> (keys: [Int64], store: NSPersistentStore, root: EntityLayout)? {
+    guard !range.isEmpty, unsaved.isEmpty, stores.count == 1, let store = stores.first else { return nil }
+    let entities: [EntityRuntime] = store.runtime.entities
+    let root: Int = entities[Int(kind(range.lowerBound).entity)].layout.rootIndex
+    return (Array(keys[range]), store, entities[root].layout)
+  }
+
   /// The positions of those of the objects that are members.
   func places(of objects: [NSManagedObject]) -> [ObjectIdentifier: Int] {
     var result: [ObjectIdentifier: Int] = [:]
@@ -191,6 +200,22 @@ extension NSManagedObjectContext {
 
   final func object(_ ids: FetchedIDs, _ place: Int) -> NSManagedObject {
     ids.unsaved[place] ?? object(ids.id(place), store: ids.store(place))
+  }
+
+  /// The objects of some members, made of their rows, which one statement reads. nil if faults must be made
+  /// and looked at one by one: if some are registered or have rows in memory, which need not be read; and for
+  /// stores of programs. A member that the store no longer has stays a fault.
+  final func objectsOfRows(_ ids: FetchedIDs, _ range: Range<Int>) throws -> [NSManagedObject]? {
+    guard parent == nil, let (keys, store, root) = ids.rows(in: range), !store.observesRegistration,
+      try store.pinnedOperations(for: StoreCaller(self)).fetchesRows,
+      !identityMap.hasObjects(store: store.ordinal, root: root.index, among: keys),
+      !store.mayKeepRows(root: root.index, among: keys)
+    else { return nil }
+    let objects: [NSManagedObject] = self.objects(
+      for: try store.rows(of: root, keys: keys, for: self), store: store)
+    if objects.count == keys.count, zip(objects, keys).allSatisfy({ $0.key == $1 }) { return objects }
+    // In another order, or not all.
+    return withExtendedLifetime(objects) { self.objects(ids, range) }
   }
 
   /// The objects of some members, as faults that are loaded together.

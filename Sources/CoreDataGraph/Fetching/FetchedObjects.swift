@@ -131,6 +131,10 @@ final class PagedObjects {
   private func load(_ objects: [NSManagedObject]) throws {
     if request.refreshes { try context.readAgain(objects) }
     try context.loadFaults(objects)
+    try complete(objects)
+  }
+
+  private func complete(_ objects: [NSManagedObject]) throws {
     try context.prefetch(request.prefetchedKeyPaths, of: objects, runtime)
     if request.returnsObjectsAsFaults { return }
     for object in objects where !object.isDeleted { try object.fulfillFault() }
@@ -138,6 +142,10 @@ final class PagedObjects {
 
   /// The objects of a range with their values, so that reading these can't fail.
   func loadedObjects(_ range: Range<Int>) throws -> [NSManagedObject] {
+    if !request.refreshes, let objects = try context.objectsOfRows(ids, range) {
+      try complete(objects)
+      return objects
+    }
     let objects: [NSManagedObject] = context.objects(ids, range)
     try load(objects)
     return objects

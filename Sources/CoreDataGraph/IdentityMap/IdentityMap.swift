@@ -212,6 +212,13 @@ final class IdentityMap: @unchecked Sendable {
     withTable(store: ordinal, root: root) { $0.count > 0 }
   }
 
+  /// Whether there is an object of one of these keys.
+  func hasObjects(store ordinal: Int, root: Int, among keys: [Int64]) -> Bool {
+    withTable(store: ordinal, root: root) { table in
+      table.count > 0 && keys.contains { table.find($0) != nil }
+    }
+  }
+
   /// Whether there is an object of this key. May be called on any thread, and retains nothing.
   func hasObject(store ordinal: Int, root: Int, key: Int64) -> Bool {
     withTable(store: ordinal, root: root) { $0.find(key) != nil }

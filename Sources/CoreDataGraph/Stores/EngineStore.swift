@@ -158,6 +158,10 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     return rowCache.row(root: root, key: key, age: limit)
   }
 
+  override func mayKeepRows(root: Int, among keys: [Int64]) -> Bool {
+    rowCache?.mayHave(root: root, keys) ?? false
+  }
+
   override func replaceKeptRows(root: Int, changed: [Int64], by slabs: [RowSlab]) {
     rowCache?.replace(root: root, changed: changed, by: slabs)
   }

@@ -228,6 +228,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// any age. nil: the row that was cached last, whether its values are complete or the store may have
   /// computed some since.
   func keptRow(root: Int, key: Int64, age: TimeInterval?) -> RowRef? { nil }
+  /// Whether rows of some of these keys may be cached, of any age.
+  func mayKeepRows(root: Int, among keys: [Int64]) -> Bool { false }
   /// Called when rows were saved or found changed: `slabs` holds the new ones, `changed` the keys of those
   /// that existed before, or are deleted.
   func replaceKeptRows(root: Int, changed: [Int64], by slabs: [RowSlab]) {}

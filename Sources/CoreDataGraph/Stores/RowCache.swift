@@ -108,6 +108,14 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     }
   }
 
+  /// Whether there may be rows of some of these keys. Indexes nothing.
+  func mayHave(root: Int, _ keys: [Int64]) -> Bool {
+    lock.withLock { _ in
+      if hierarchies[root].waiting.isEmpty, hierarchies[root].table.count == 0 { return false }
+      return keys.contains { mayWait($0, root) || hierarchies[root].table.find($0) != nil }
+    }
+  }
+
   // MARK: Writing
 
   /// Called when rows were saved or found changed: `slabs` holds the new ones, `changed` the keys of those

@@ -127,6 +127,60 @@ struct FetchedObjectsTests {
     }
   }
 
+  @Test(arguments: StoreKind.every, [true, false])
+  func `pages that are passed one after another are in order, whatever is registered, gone or read elsewhere`(
+    kind: StoreKind, isByNumber: Bool
+  ) throws {
+    let stack: Stack = try filled(kind, 60)
+    try stack.run { context in
+      // By number the keys of a page follow each other, by this they don't.
+      let asked: NSFetchRequest<Item> = context.request(
+        Item.self, "Item", NSPredicate(format: "title != '017'"),
+        sort: [isByNumber ? "count" : "category.name"])
+      asked.sortDescriptors?.append(NSSortDescriptor(key: "count", ascending: false))
+      asked.fetchBatchSize = 20
+      let numbers: [Int64] = (0..<60).filter { $0 != 17 }
+        .sorted { isByNumber || $0 % 2 == $1 % 2 ? isByNumber ? $0 < $1 : $0 > $1 : $0 % 2 == 0 }
+      func passed(_ items: FetchedObjects<Item>) throws -> [Int64] {
+        var found: [Int64] = []
+        try items.forEachPage { page in
+          for item in page {
+            let count: Int64 = item.count
+            // Reading shows that it is gone.
+            found.append(item.isDeleted ? -1 : count)
+          }
+        }
+        return found
+      }
+      let items: FetchedObjects<Item> = try context.results(of: asked)
+      context.resetStatistics()
+      #expect(try passed(items) == numbers)
+      if StoreKind.fetchingRows.contains(kind) {
+        #expect(context.statistics.statements == 3 && context.statistics.faults == 0, "\(context.statistics)")
+      }
+      // One is registered and changed; the pages without it are read as before.
+      let known: Item = items[30]
+      known.count = 700
+      context.resetStatistics()
+      #expect(try passed(items) == numbers.enumerated().map { $0 == 30 ? 700 : $1 })
+      // Another context has all rows: none is read again.
+      if kind != .incremental {
+        try stack.elsewhere { other in
+          let theirs: [Item] = try other.all(Item.self, "Item")
+          context.resetStatistics()
+          #expect(try passed(items) == numbers.enumerated().map { $0 == 30 ? 700 : $1 })
+          if kind == .sqlite { #expect(context.statistics.statements == 0, "\(context.statistics)") }
+          // And deletes one.
+          let gone: Int64 = numbers[50]
+          other.delete(try #require(theirs.first { $0.count == gone }))
+          try other.save()
+        }
+        context.reset()
+        #expect(try passed(items) == numbers.enumerated().map { $0 == 50 ? -1 : $1 })
+      }
+    }
+  }
+
   @Test(arguments: StoreKind.fetchingRows)
   func `pages are prefetched, and can throw`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
