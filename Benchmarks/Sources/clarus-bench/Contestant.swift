@@ -15,7 +15,8 @@ protocol Contestant {
   func readNothing(into sum: inout Checksum) throws
   /// Every row, all ten values, without holding all of them at a time.
   func walk(into sum: inout Checksum) throws
-  /// The same, by what releases each batch before the next one, if the contestant has that beside the usual walk.
+  /// The same, by what releases each batch before the next one, if the contestant has that beside the usual
+  /// walk.
   func stream(into sum: inout Checksum) throws
   /// The rows of one section, all ten values.
   func readSection(_ section: Int32, into sum: inout Checksum) throws
