@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// `clarus-bench instructions`: what a row costs, counted by callgrind. Other programs on the machine change a
-/// time, not a count; so counts of two versions can be compared.
+/// `clarus-bench instructions`: what a row costs, counted by callgrind. Other programs on the machine change
+/// times, not counts; so counts of two versions can be compared.
 struct InstructionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "instructions", abstract: "Counts the instructions a row of each case (needs valgrind).",
