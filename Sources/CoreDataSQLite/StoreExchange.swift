@@ -286,7 +286,9 @@ package struct StoreExchange {
   static func connection(_ url: URL, _ options: SQLiteOptions) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.busyMode = .timeout(Connections.busyTimeout(options))
-    return try DatabaseQueue(path: url.path, configuration: configuration)
+    return try SQLiteErrors.translating(url: url) {
+      try DatabaseQueue(path: url.path, configuration: configuration)
+    }
   }
 
   private func exchange(
