@@ -12,6 +12,8 @@ package struct ModelEdit {
   package private(set) var document: ModelDocument
   /// What the additions are warned of.
   package private(set) var warnings: [ModelProblem] = []
+  /// What else is to be told of them, a sentence each.
+  package private(set) var remarks: [String] = []
 
   package init(_ document: ModelDocument) { self.document = document }
 
@@ -34,16 +36,34 @@ package struct ModelEdit {
     }
   }
 
+  /// - Parameters:
+  ///   - versions: the other versions of the package, in which the former name is looked for.
+  ///   - replacing: whether the attribute with the former name is removed from this version.
   /// - Throws: ``ModelFileError`` if there is no such entity, it has a property of this name, or the model
-  ///   could not be used.
-  package mutating func add(_ attribute: NewAttribute, to entity: String) throws {
+  ///   could not be used; if it has an attribute of the former name that is not to be replaced, or no version
+  ///   has one.
+  package mutating func add(
+    _ attribute: NewAttribute, to entity: String, versions: [FormerName.Version] = [],
+    replacing: Bool = false
+  ) throws {
+    let former: String? = attribute.renamingIdentifier
+    let check: FormerName? = former.map { FormerName($0, of: entity, versions: versions) }
+    let document: ModelDocument = document
+    var remark: String?
     try change { draft in
       let place: Int = try draft.place(ofEntity: entity)
       try draft.requireFree(attribute.name, inEntityAt: place)
+      if let former { try draft.release(former, inEntityAt: place, for: attribute.name, replacing) }
       draft.insert(try attribute.element(draft.failure), intoEntityAt: place)
       if attribute.isIndexed { draft.insertIndex(attribute.name, intoEntityAt: place) }
       if attribute.isUnique { draft.insertConstraint(attribute.name, intoEntityAt: place) }
+      if let check {
+        let current: LoadedModel =
+          try NSManagedObjectModel.load(source: document.data, file: document.file)
+        remark = try check.remark(current.model, file: document.file)
+      }
     }
+    if let remark { remarks.append(remark) }
   }
 
   /// Adds a relationship and its inverse, or makes one that is there the inverse.
@@ -131,6 +151,42 @@ private struct Draft {
     }
     let kind: String = taken.name == "fetchedProperty" ? "a fetched property" : "the \(taken.name)"
     throw failure("Entity '\(entity["name"] ?? "")' has \(kind) '\(name)' already; choose another name.")
+  }
+
+  /// The former name of an attribute must be free: an attribute that has it would lose its values to the new
+  /// one. With `replacing` it is removed, and the indexes and constraints of the entity have the new one.
+  mutating func release(
+    _ former: String, inEntityAt place: Int, for name: String, _ replacing: Bool
+  ) throws {
+    let owner: String = root[at: place]["name"] ?? ""
+    var seen: Set<String> = [owner]
+    var parent: String? = root[at: place]["parentEntity"]
+    while let current = parent, seen.insert(current).inserted,
+      let above = root.place("entity", named: current)
+    {
+      if root[at: above].place("attribute", named: former) != nil {
+        throw failure(
+          "--renamed-from: \(owner) inherits the attribute '\(former)' from \(current) in this version, so that a "
+            + "migration would take its values away for '\(name)'. Add '\(name)' to \(current) with --replace, or leave "
+            + "--renamed-from out.")
+      }
+      parent = root[at: above]["parentEntity"]
+    }
+    guard let old = root[at: place].place("attribute", named: former) else {
+      if replacing {
+        throw failure(
+          "--replace: \(owner) has no attribute '\(former)' in this version; leave --replace out.")
+      }
+      return
+    }
+    guard replacing else {
+      throw failure(
+        "--renamed-from: \(owner) still has the attribute '\(former)' in this version, so that a migration would take "
+          + "its values away for '\(name)'. Add --replace, which removes '\(former)' from this version, or leave "
+          + "--renamed-from out.")
+    }
+    root[at: place].remove(at: old)
+    root[at: place].rename(former, name, where: ["fetchIndexElement": "property", "constraint": "value"])
   }
 
   mutating func insert(_ element: SourceElement, intoEntityAt place: Int) {

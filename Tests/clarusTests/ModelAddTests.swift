@@ -171,6 +171,44 @@ struct ModelAddTests {
     #expect(try text("Shop.xcdatamodeld/.xccurrentversion").contains("<string>Shop 2.xcdatamodel</string>"))
   }
 
+  // Finding: the values of an attribute that was still there moved silently to the one that named it.
+  @Test func `a former name is one that another version has, and none that this version still has`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    let add: String = "model add Shop.xcdatamodeld attribute"
+    for line in ["Item.title String --unique --indexed", "Item.price Double"] {
+      #expect(try clarus("\(add) \(line)").status == 0)
+    }
+    // Without another version nothing moves: a hint.
+    let first: CommandLineRun = try clarus("\(add) Item.note String --renamed-from remark")
+    #expect(first.status == 0 && first.errors.contains("There is no other version"), "\(first)")
+    _ = try clarus("model add Shop.xcdatamodeld version")
+    for (line, says) in [
+      ("Item.label String --renamed-from title", "Item still has the attribute 'title' in this version"),
+      (
+        "Item.label String --renamed-from titel",
+        "'titel' of Item, so that it would get no values. Version 'Shop' has 'note', 'price', 'title'."
+      ),
+      ("Item.label String --replace", "--replace removes the attribute that --renamed-from names"),
+      ("Item.label String --renamed-from titel --replace", "Item has no attribute 'titel' in this version"),
+    ] {
+      let before = try FolderState(folder.url)
+      let run: CommandLineRun = try clarus("\(add) \(line)")
+      #expect(run.status != 0 && run.errors.contains(says), "\(run)")
+      #expect(try FolderState(folder.url) == before)
+    }
+    let run: CommandLineRun = try clarus("\(add) Item.label String --renamed-from title --replace")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(run.output.hasSuffix("added Item.label in place of Item.title\n"), "\(run)")
+    let source: String = try text("Shop.xcdatamodeld/Shop 2.xcdatamodel/contents")
+    #expect(
+      !source.contains("name=\"title\"") && source.contains("<constraint value=\"label\"/>"), "\(source)")
+    let diff: CommandLineRun = try clarus("model diff Shop.xcdatamodeld --from Shop --to 'Shop 2'")
+    #expect(
+      diff.output.contains("Item.label is named 'title' in the source")
+        && diff.output.contains("A mapping model can be inferred."),
+      "\(diff)")
+  }
+
   @Test(arguments: [
     ("model new Shop", "Shop.xcdatamodeld: There is a file already"),
     ("model new .Shop", "can't be the name of a model"),

@@ -55,12 +55,15 @@ struct EditedModel: ParsableArguments {
   var modelVersion: String?
 
   /// Edits the `contents` file of the version, and says what was added.
-  func edit(adding what: String, _ body: (inout ModelEdit) throws -> Void) throws {
+  func edit(
+    adding what: String, _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
+  ) throws {
     try SourcePackage.edit(at: URL(fileURLWithPath: model)) { try edit($0, adding: what, body) }
   }
 
   private func edit(
-    _ package: SourcePackage, adding what: String, _ body: (inout ModelEdit) throws -> Void
+    _ package: SourcePackage, adding what: String,
+    _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
   ) throws {
     let file: URL = try package.contents(of: modelVersion)
     let data: Data
@@ -71,9 +74,11 @@ struct EditedModel: ParsableArguments {
         file: file.relativePath, reason: "The file can't be read: \(ErrorMessage.reason(of: error))")
     }
     var edit = ModelEdit(try ModelDocument(data, file: file.relativePath))
-    try body(&edit)
+    try body(&edit) { package.versions(besideContents: file) }
     try FileReplacement.write(edit.document.data, to: file)
-    for warning in edit.warnings { writeToStandardError(ErrorText.oneLine(warning.description)) }
+    for warning in edit.warnings.map(\.description) + edit.remarks {
+      writeToStandardError(ErrorText.oneLine(warning))
+    }
     let standard = StandardOutput()
     try standard.writeLine(DisplayWidth.escaped("\(file.relativePath): added \(what)"))
     try standard.flush()
@@ -179,7 +184,7 @@ struct AddEntityCommand: ParsableCommand {
     entity.className = self.class
     // The editor leaves the word out for classes by hand.
     entity.codeGeneration = codegen == .none ? nil : codegen.rawValue
-    try target.edit(adding: name) { try $0.add(entity) }
+    try target.edit(adding: name) { edit, _ in try edit.add(entity) }
   }
 }
 
@@ -195,6 +200,11 @@ struct AddAttributeCommand: ParsableCommand {
       TYPES
         String, Integer 16, Integer 32, Integer 64, Double, Float, Decimal, Boolean, Date, Binary, UUID, URI, Transformable;
         Swift's names Int16, Int32, Int64, Int, Bool, Data and URL mean the same
+
+      RENAMING
+        In a new version (`clarus model add MODEL version`) --renamed-from names what the attribute was called; a migration keeps its \
+      values. --replace takes the old one out of the new version:
+        clarus model add Shop.xcdatamodeld attribute Item.label String --renamed-from title --replace
       """)
 
   @OptionGroup var target: EditedModel
@@ -245,7 +255,17 @@ struct AddAttributeCommand: ParsableCommand {
     help: ArgumentHelp("The name that it had in the earlier version, for migrations.", valueName: "name"))
   var renamedFrom: String?
 
+  @Flag(
+    name: .long,
+    help:
+      "Removes the attribute that --renamed-from names from this version; its indexes and constraints become those of the new one."
+  )
+  var replace: Bool = false
+
   func validate() throws {
+    if replace && renamedFrom == nil {
+      throw ValidationError("--replace removes the attribute that --renamed-from names; add --renamed-from.")
+    }
     _ = try knownPath
     _ = try knownType
   }
@@ -280,7 +300,11 @@ struct AddAttributeCommand: ParsableCommand {
     attribute.allowsExternalStorage = external
     (attribute.isIndexed, attribute.isUnique) = (indexed, unique)
     attribute.renamingIdentifier = renamedFrom
-    try target.edit(adding: path.text) { try $0.add(attribute, to: path.entity) }
+    let what: String = replace ? "\(path.text) in place of \(path.entity).\(renamedFrom ?? "")" : path.text
+    try target.edit(adding: what) { edit, others in
+      try edit.add(
+        attribute, to: path.entity, versions: renamedFrom == nil ? [] : others(), replacing: replace)
+    }
   }
 }
 
@@ -385,6 +409,6 @@ struct AddRelationshipCommand: ParsableCommand {
       relationship.inverse = other
     }
     let what: String = inverse.map { "\(path.text) and \(destination).\($0)" } ?? path.text
-    try target.edit(adding: what) { try $0.add(relationship, to: path.entity) }
+    try target.edit(adding: what) { edit, _ in try edit.add(relationship, to: path.entity) }
   }
 }
