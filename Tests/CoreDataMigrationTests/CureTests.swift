@@ -58,8 +58,8 @@ struct CureTests {
   }
 
   @Test(
-    "versions have one name everywhere: their identifiers, or their file where two share them",
-    arguments: [(["v1", "v2", "v3"], "v2", "v3"), (["1.0", "1.0", "1.0"], "Shop 2", "Shop 3")])
+    "versions have one name everywhere: that of their file, which --model-version takes",
+    arguments: [(["v1", "v2", "v3"], "Shop 2", "Shop 3"), (["1.0", "1.0", "1.0"], "Shop 2", "Shop 3")])
   func names(_ identifiers: [String], _ second: String, _ third: String) throws {
     let versions = [
       Self.version([Self.attribute("code", .stringAttributeType)]),

@@ -46,7 +46,7 @@ struct PlanReasonTests {
     let url: URL = try Versions.makeStore(.sqlite, in: folder)
     try MigrationPlan(forStoreAt: url, to: second).run()
     let error = errorThrown { _ = try MigrationPlan(forStoreAt: url, to: first) }
-    for words in ["--down", "Shop 1", "Shop 2", url.path] {
+    for words in ["isDown: true", "Shop 1", "Shop 2", url.path] {
       #expect(error?.localizedDescription.contains(words) == true, "\(error as Any)")
     }
     try MigrationPlan(forStoreAt: url, to: first, isDown: true).run()

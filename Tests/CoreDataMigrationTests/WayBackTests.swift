@@ -138,7 +138,7 @@ struct WayBackTests {
     }
     let before: Data = try Data(contentsOf: url)
     let error = errorThrown { try MigrationPlan(forStoreAt: url, to: models[1], isDown: true).run() }
-    for word in [url.path, "Shop 2", "later version", "--down"] {
+    for word in [url.path, "Shop 2", "later version", "isDown: false"] {
       #expect(error?.localizedDescription.contains(word) == true, "\(error as Any)")
     }
     #expect(try Data(contentsOf: url) == before)

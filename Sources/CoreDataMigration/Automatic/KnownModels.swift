@@ -64,32 +64,31 @@ struct KnownModels {
       ?? NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata)
   }
 
-  /// What plans and errors call a version: by its identifiers, or by its file if it has none, or shares them
-  /// with another version, as copies in Xcode do. The copy that a store carries has no file: then by that of
-  /// the same version of the program.
+  /// What plans and errors call a version: by its file, whose name commands take too (`--model-version`). The
+  /// copy that a store carries has no file: then by that of the same version of the program, else by its
+  /// identifiers, or its checksum if it has none or shares them with another version.
   func title(of model: NSManagedObjectModel) -> String { Self.title(model, among: versions) }
 
   static func title(_ model: NSManagedObjectModel, among versions: [NSManagedObjectModel]) -> String {
     let hashes: [String: Data] = model.entityVersionHashesByName
-    let own: NSManagedObjectModel =
-      model.file != nil ? model : versions.first { $0.entityVersionHashesByName == hashes } ?? model
-    let identifiers: String = identifiers(own)
+    let own: NSManagedObjectModel? =
+      model.file != nil
+      ? model : versions.first { $0.file != nil && $0.entityVersionHashesByName == hashes }
+    if let file = own?.file {
+      let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+      return version.deletingPathExtension().lastPathComponent
+    }
+    let identifiers: String = identifiers(model)
     let isShared: Bool = versions.contains {
       Self.identifiers($0) == identifiers && $0.entityVersionHashesByName != hashes
     }
-    return identifiers.isEmpty || isShared ? name(own) : identifiers
+    return identifiers.isEmpty || isShared
+      ? "version " + String(model.versionChecksum.prefix(8)) : identifiers
   }
 
   private static func identifiers(_ model: NSManagedObjectModel) -> String {
     model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }.sorted()
       .joined(separator: ", ")
-  }
-
-  /// The file, or else the checksum.
-  private static func name(_ model: NSManagedObjectModel) -> String {
-    guard let file = model.file else { return "version " + String(model.versionChecksum.prefix(8)) }
-    let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
-    return version.deletingPathExtension().lastPathComponent
   }
 
   func model(checksum: String) -> NSManagedObjectModel? {

@@ -52,13 +52,20 @@ struct MigrationPath {
     var cures: [String] = []
     if isInferred(ModelDifference(through: path)) {
       cures.append(
-        "Over \(between) a mapping model can be inferred: `clarus model squash`, or ModelDifference(through:), makes it. Put it "
-          + "beside the model.")
+        "Over \(between) a mapping model can be inferred: "
+          + MigrationWords.text(
+            command: "`clarus model squash` makes it, for --mapping or to be put beside the model.",
+            program: "`clarus model squash`, or ModelDifference(through:), makes it. Put it beside the model."
+          ))
     }
     if zip(path, path.dropFirst()).allSatisfy({ isInferred(ModelDifference(from: $0, to: $1)) }) {
       cures.append(
-        "From version to version everything can be inferred: pass an NSStagedMigrationManager with an "
-          + "NSLightweightMigrationStage for each version (\(between) between). What a version lacks is lost on the way."
+        "From version to version everything can be inferred: "
+          + MigrationWords.text(
+            command: "migrate to each version by --model-version, first \(between).",
+            program:
+              "pass an NSStagedMigrationManager with an NSLightweightMigrationStage for each version (\(between) between)."
+          ) + " What a version lacks is lost on the way."
       )
     }
     if cures.isEmpty { return refusal }
@@ -75,7 +82,9 @@ struct MigrationPath {
       throw MigrationFailure.stage(
         "The store \(url.path) can't be migrated down to \(known.title(of: destination)), which is a later version than "
           + "the store's.",
-        advice: "Migrate it without --down (isDown: false), or name an earlier version.")
+        advice:
+          "Migrate it \(MigrationWords.text(command: "without --down", program: "with isDown: false")), or name an earlier "
+          + "version.")
     }
     return try MigrationStep(inferredFrom: down)
   }
@@ -88,7 +97,8 @@ struct MigrationPath {
     throw MigrationFailure.stage(
       "The store \(url.path) has the version \(from), and \(to) is an earlier one.",
       advice:
-        "To go back from \(from) to \(to), migrate with --down (isDown: true): what was renamed since keeps its values. "
+        "To go back from \(from) to \(to), migrate with \(MigrationWords.text(command: "--down", program: "isDown: true")): "
+        + "what was renamed since keeps its values. "
         + "Or name a later version.")
   }
 

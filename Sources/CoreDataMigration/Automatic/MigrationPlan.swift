@@ -16,7 +16,7 @@ import Foundation
 public struct MigrationPlan: CustomStringConvertible {
   /// From one version of the model to the next.
   public struct Step {
-    /// The versions, by their identifiers or else by their checksums.
+    /// The versions, by the names of their files, or else by their identifiers or checksums.
     public let source: String
     public let destination: String
     /// Whether the mapping model is inferred; false for one of the program's.

@@ -29,11 +29,15 @@ enum MigrationFailure: Error, CustomStringConvertible {
       return ErrorMessage(
         "The store \(url.path) was written with a model that was not found."
           + Self.further(details),
-        advice:
-          "Add the version of the model that wrote the store to the bundle (all versions of its .xcdatamodeld or .momd), or "
-          + "migrate with an NSMigrationManager, to which you give both models. If no file of that version exists any more, make "
-          + "its model in code from the entities, attributes and types that the store shows, and pass "
-          + "NSIgnorePersistentStoreVersioningOption among the source's options."
+        advice: MigrationWords.text(
+          command:
+            "Put the version of the model that wrote the store beside the others in the .xcdatamodeld or .momd that --to names. If "
+            + "no file of that version exists any more, `clarus check STORE --model MODEL` says which version fits best.",
+          program:
+            "Add the version of the model that wrote the store to the bundle (all versions of its .xcdatamodeld or .momd), or "
+            + "migrate with an NSMigrationManager, to which you give both models. If no file of that version exists any more, make "
+            + "its model in code from the entities, attributes and types that the store shows, and pass "
+            + "NSIgnorePersistentStoreVersioningOption among the source's options.")
       )
     case .missingMappingModel(let url, let details):
       return ErrorMessage(
@@ -70,8 +74,12 @@ enum MigrationFailure: Error, CustomStringConvertible {
       return ErrorMessage(
         "The store \(url.path) can't be migrated: it keeps persistent history, which would have a gap then.",
         advice:
-          "Copy it with its own model into a store without history (migratePersistentStore(_:to:options:type:) of a "
-          + "coordinator that has added it read-only, or `clarus convert`), and migrate the copy.")
+          "Copy it with its own model into a store without history ("
+          + MigrationWords.text(
+            command: "",
+            program:
+              "migratePersistentStore(_:to:options:type:) of a coordinator that has added it read-only, or ")
+          + "`clarus convert`), and migrate the copy.")
     case .programStore(let url, let type):
       return ErrorMessage(
         "The store \(url.isFileURL ? url.path : url.absoluteString) has another model, and stores of the program's own type "

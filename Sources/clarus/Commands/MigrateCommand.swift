@@ -90,8 +90,10 @@ struct MigrateCommand: ParsableCommand {
           contentsOf: URL(fileURLWithPath: path), modelsBeside: [URL(fileURLWithPath: to)])
       }
     }
-    let planned: MigrationPlan = try Transformation.$passesData.withValue(true) {
-      try withAdvice { try runPlan(at: url, to: model, by: chosen) }
+    let planned: MigrationPlan = try MigrationWords.$areForCommands.withValue(true) {
+      try Transformation.$passesData.withValue(true) {
+        try withAdvice { try runPlan(at: url, to: model, by: chosen) }
+      }
     }
     let output = StandardOutput()
     if formatting.isJSON {

@@ -28,12 +28,28 @@ enum ModelArgument {
       return ModelVersion(name: baseName(path), model: loaded.model, warnings: loaded.warnings, path: path)
     }
     let files: [(name: String, url: URL)] = try versionFiles(path)
-    guard let file = files.first(where: { $0.name == version }) else {
+    guard
+      let file = try files.first(where: { $0.name == version }) ?? identified(version, files, path, option)
+    else {
       let known: String = files.map { "\"\($0.name)\"" }.joined(separator: ", ")
       throw CommandFailure("\(option): \(path): There is no version \"\(version)\". It has \(known).")
     }
     let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: file.url)
     return ModelVersion(name: file.name, model: loaded.model, warnings: loaded.warnings, path: path)
+  }
+
+  /// The version that has this identifier, as stores and other tools tell it; nil if none has it.
+  private static func identified(
+    _ identifier: String, _ files: [(name: String, url: URL)], _ path: String, _ option: String
+  ) throws -> (name: String, url: URL)? {
+    let found: [(name: String, url: URL)] = files.filter { file in
+      let model: NSManagedObjectModel? = try? NSManagedObjectModel.load(contentsOf: file.url).model
+      return model?.versionIdentifiers.contains(identifier) == true
+    }
+    guard found.count > 1 else { return found.first }
+    let names: String = found.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    throw CommandFailure(
+      "\(option): \(path): Several versions have the identifier \"\(identifier)\". Name one of \(names).")
   }
 
   /// Every readable version, the current one first. Fails only if none can be read.
