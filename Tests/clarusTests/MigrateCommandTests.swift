@@ -190,6 +190,53 @@ import Testing
     #expect(try migrate(store, "3").status == 1)
   }
 
+  // Finding: a new required attribute was an error without a plan, and without a way out.
+  @Test func `a plan that lacks values of a required attribute is printed with its steps and the ways out`()
+    throws
+  {
+    try folder.writeShop(
+      "4",
+      #"<attribute name="title" attributeType="String"/>"# + Self.rank
+        + #"<attribute name="sku" attributeType="String"/>"#)
+    let store: String = try makeStore()
+    let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
+    let plan = try migrate(store, "4", "--plan")
+    #expect(plan.status == 1, "\(plan)")
+    let command: String =
+      "clarus model mapping \(path("Shop.xcdatamodeld")) --from 1 --to 4 --output Step.xcmappingmodel"
+    for words in [
+      "1 → 4, by an inferred mapping model", "Item, 2 objects", "sku is new: no value",
+      "problem: Item.sku is new and required and has no default value",
+      "Ways out for Item.sku:\n  a default value: defaultValueString=\"…\" of the attribute in ",
+      "4.xcdatamodel/contents", "optional=\"YES\"", command,
+    ] { #expect(plan.output.contains(words), "\(words): \(plan.output)") }
+    let report = try #require(try migrate(store, "4", "--plan", "--json").json() as? [String: Any])
+    let problems: Any? = (report["steps"] as? [[String: Any]])?.first?["problems"]
+    #expect((problems as? [String])?.count == 1, "\(report)")
+    let run = try migrate(store, "4")
+    #expect(run.status == 1 && run.errors.contains("Item.sku is new and required"), "\(run)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+  }
+
+  // Finding: plans named versions by identifiers that --model-version refused, and Swift's words for options.
+  @Test func `a version is named by its file, and an identifier names it too`() throws {
+    for version in ["1", "2"] {
+      let file: URL = folder.file("Shop.xcdatamodeld/\(version).xcdatamodel/contents")
+      let text: String = try String(contentsOf: file, encoding: .utf8).replacing(
+        "documentVersion=\"1.0\"",
+        with: "documentVersion=\"1.0\" userDefinedModelVersionIdentifier=\"\(version).0\"")
+      try text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let store: String = try makeStore()
+    let plan = try migrate(store, "2.0", "--plan")
+    #expect(plan.status == 0 && plan.output.hasPrefix("1 → 2, by "), "\(plan)")
+    #expect(try migrate(store, "2.0").output.contains("migrated to 2 in"))
+    let back = try migrate(store, "1")
+    #expect(back.errors.contains("To go back from 2 to 1, migrate with --down: what was renamed"), "\(back)")
+    let wrong = try migrate(store, "3.0")
+    #expect(wrong.errors.contains("There is no version \"3.0\". It has \"3\", \"2\", \"1\"."), "\(wrong)")
+  }
+
   @Test func `a place where no original can be kept is refused before anything is done`() throws {
     let store: String = try makeStore()
     let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))

@@ -22,6 +22,8 @@ struct AutomaticMigration {
   /// Whether an inferred way to an earlier version than the store's is refused unless ``goesDown`` says so:
   /// on it what was renamed since would be lost.
   var refusesEarlier: Bool = false
+  /// Whether a step that lacks nothing but values of required attributes is shown instead of refused.
+  var showsUnfinished: Bool = false
   var verifiesValues: Bool = false
   /// Called with the number of objects that are done, and of all; what it throws ends the migration.
   var note: ((_ done: Int, _ total: Int) throws -> Void)?
@@ -62,8 +64,20 @@ struct AutomaticMigration {
   {
     let infers: Bool = store.isSet(NSInferMappingModelAutomaticallyOption)
     let path = MigrationPath(known: known, infers: infers, url: store.url, chosen: mapping)
-    if goesDown, mapping == nil { return [try path.stepDown(from: source, to: destination)] }
-    let steps: [MigrationStep] = try path.steps(from: source, to: destination)
+    func found(_ steps: () throws -> [MigrationStep]) throws -> [MigrationStep] {
+      do {
+        return try steps()
+      } catch {
+        guard showsUnfinished, error.ofCocoa?.code.rawValue == NSInferredMappingModelError,
+          let step = path.unfinishedStep(from: source, to: destination, isDown: goesDown)
+        else { throw error }
+        return [step]
+      }
+    }
+    if goesDown, mapping == nil {
+      return try found { [try path.stepDown(from: source, to: destination)] }
+    }
+    let steps: [MigrationStep] = try found { try path.steps(from: source, to: destination) }
     if refusesEarlier, steps.allSatisfy(\.isInferred) {
       try path.requireNotEarlier(destination, than: source)
     }

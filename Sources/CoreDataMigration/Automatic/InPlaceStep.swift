@@ -30,6 +30,8 @@ struct InPlaceStep {
         "There are \(steps.count) steps, and only one step at a time is done in place."
       ])
     }
+    // How it is done depends on what gives the values.
+    if !step.lacking.isEmpty { return .copied(reasons: []) }
     guard let inference = step.inference else {
       return .copied(reasons: [
         "The mapping model is not inferred, so its expressions make every object anew."

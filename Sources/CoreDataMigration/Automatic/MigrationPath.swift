@@ -72,6 +72,19 @@ struct MigrationPath {
     return error.adding(advice: cures)
   }
 
+  /// The inferred step that is refused because values of required attributes are missing, for a plan; nil if
+  /// it is refused for anything else.
+  func unfinishedStep(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel, isDown: Bool
+  ) -> MigrationStep? {
+    guard infers, chosen == nil else { return nil }
+    let difference: ModelDifference =
+      isDown
+      ? renamings.difference(from: destination, to: source).inverse
+      : renamings.difference(from: source, to: destination)
+    return try? MigrationStep(unfinishedFrom: difference)
+  }
+
   /// The step back to an earlier version, which renaming identifiers are read backwards for. Throws if the
   /// destination is a later version: read so, what it has renamed would be lost.
   func stepDown(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws

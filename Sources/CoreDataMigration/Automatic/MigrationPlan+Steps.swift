@@ -19,7 +19,7 @@ extension MigrationPlan.Step {
     let gaps: [RequiredValues.Gap] = RequiredValues.gaps(in: step)
     problems =
       planned?.problems.map { "\($0.text) \($0.advice)" }
-      ?? Self.problems(of: step) + found
+      ?? step.lacking.map(Self.problem) + Self.problems(of: step) + found
       + gaps.compactMap { gap in
         if gap.mapping.programPolicyName != nil { return nil }
         let objects: Int? = gap.mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) }
@@ -46,6 +46,21 @@ extension MigrationPlan.Step {
       counts?.rows(of: entity) != 0 && contents?.hasValue(entity, path) ?? true
     }
   }
+
+  /// What no object has a value of, and what may give one.
+  private static func problem(_ refusal: MappingInference.Refusal) -> String {
+    "\(refusal.reason) Give it a default value, make it optional, or give it a value in a mapping model."
+  }
+
+  /// Whether values of required attributes are missing, so that the step can't be run.
+  package var isUnfinished: Bool { !step.lacking.isEmpty }
+
+  /// The attributes whose values are missing.
+  package var lackingValues: [(entity: String, attribute: String)] {
+    step.lacking.map { ($0.entity, $0.property ?? "") }
+  }
+
+  package var sourceModel: NSManagedObjectModel { step.source }
 
   /// Why the entity mappings of a mapping model can't be used, such as a policy that does not exist.
   private static func problems(of step: MigrationStep) -> [String] {

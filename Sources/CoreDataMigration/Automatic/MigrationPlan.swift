@@ -112,6 +112,17 @@ public struct MigrationPlan: CustomStringConvertible {
     forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel? = nil,
     configuration: String? = nil, options: [AnyHashable: Any] = [:], isDown: Bool = false
   ) throws {
+    try self.init(
+      forStoreAt: url, to: model, mapping: mapping, configuration: configuration, options: options,
+      isDown: isDown, showsUnfinished: false)
+  }
+
+  /// `showsUnfinished`: whether there is a plan with problems too where an inferred step lacks nothing but
+  /// values of required attributes; to run it throws 134190.
+  package init(
+    forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel?,
+    configuration: String? = nil, options: [AnyHashable: Any], isDown: Bool, showsUnfinished: Bool
+  ) throws {
     var all: [AnyHashable: Any] = options
     all[NSInferMappingModelAutomaticallyOption] = options[NSInferMappingModelAutomaticallyOption] ?? true
     self = try withMigrationErrors(of: url) {
@@ -123,6 +134,7 @@ public struct MigrationPlan: CustomStringConvertible {
       migration.mapping = mapping
       migration.goesDown = isDown
       migration.refusesEarlier = true
+      migration.showsUnfinished = showsUnfinished
       return try MigrationPlan(migration, file)
     }
   }
@@ -140,7 +152,9 @@ public struct MigrationPlan: CustomStringConvertible {
       } ?? [] : []
     let lost = try LostReferences(found.first, inPlace == nil ? contents : nil)
     url = store.url
-    self.migration = migration
+    var refusing: AutomaticMigration = migration
+    refusing.showsUnfinished = false
+    self.migration = refusing
     steps = found.enumerated().map { number, step in
       Step(
         step, counts: number == 0 ? file : nil, number == 0 ? contents : nil, choice,
@@ -257,7 +271,9 @@ public struct MigrationPlan: CustomStringConvertible {
         "\(step.source) → \(step.destination), by \(step.mappingTitle)")
       for entity in step.entities { lines += entity.lines.map { "  \($0)" } }
       lines += step.problems.map { "  problem: \($0)" }
-      if let statements = step.statements {
+      if step.isUnfinished {
+        lines.append("  in place, or object by object, as what gives the values needs it")
+      } else if let statements = step.statements {
         lines.append("  in place, in one transaction:")
         for statement in statements {
           let rows: String = statement.rows.map { ", \($0) \($0 == 1 ? "row" : "rows")" } ?? ""
@@ -275,6 +291,7 @@ public struct MigrationPlan: CustomStringConvertible {
     list("Lost:", losses)
     list("Needed:", steps.flatMap(\.conditions))
     list("Beware:", warnings)
+    if steps.contains(where: \.isUnfinished) { return lines.joined(separator: "\n") }
     if obstaclesToReturn.isEmpty {
       lines.append("Way back: a migration \(migration.goesDown ? "up" : "down"), with all values.")
     } else {

@@ -14,6 +14,9 @@ public struct MigrationStep {
 
   /// Whether the source's hashes are not those of the store, whose objects it fits.
   var isReadByObjects: Bool = false
+  /// What the destination requires and no object has a value of. With any, the step is one to be shown: it
+  /// can't be run.
+  let lacking: [MappingInference.Refusal]
 
   /// Whether the mapping model is inferred; false for one of the program's.
   public var isInferred: Bool { inference != nil }
@@ -30,11 +33,26 @@ public struct MigrationStep {
   /// By a mapping model of the program's.
   init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {
     (self.source, self.destination, self.mapping) = (source, destination, mapping)
-    inference = nil
+    (inference, lacking) = (nil, [])
   }
 
   /// Throws 134190 if no mapping model can be inferred.
   init(inferredFrom difference: ModelDifference) throws {
+    try self.init(difference) { (try $0.mappingModel(), []) }
+  }
+
+  /// To be shown, if nothing but values of required attributes is missing. Throws 134190 otherwise.
+  init(unfinishedFrom difference: ModelDifference) throws {
+    try self.init(difference) { inference in
+      let (model, lacking) = try inference.unfinishedMappingModel()
+      return (model, lacking)
+    }
+  }
+
+  private init(
+    _ difference: ModelDifference,
+    _ make: (MappingInference) throws -> (NSMappingModel, [MappingInference.Refusal])
+  ) throws {
     (source, destination) = (difference.source, difference.destination)
     if !source.entities.isEmpty,
       !difference.entities.contains(where: { $0.source != nil && $0.destination != nil })
@@ -47,7 +65,7 @@ public struct MigrationStep {
       ).cocoaError(134_190)
     }
     let inference = MappingInference(difference)
-    mapping = try inference.mappingModel()
+    (mapping, lacking) = try make(inference)
     self.inference = inference
   }
 }

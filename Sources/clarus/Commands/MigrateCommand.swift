@@ -102,6 +102,9 @@ struct MigrateCommand: ParsableCommand {
       for line in planned.description.split(separator: "\n", omittingEmptySubsequences: false) {
         try output.writeLine(DisplayWidth.escaped(String(line)))
       }
+      for line in WaysOut(planned, to: to, model).lines(store: store) {
+        try output.writeLine(DisplayWidth.escaped(line))
+      }
     } else {
       let count: Int = planned.steps.count
       try output.writeLine(
@@ -132,7 +135,8 @@ struct MigrateCommand: ParsableCommand {
   {
     let planned = try MigrationPlan(
       forStoreAt: url, to: model, mapping: mapping,
-      options: [NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds], isDown: down)
+      options: [NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds], isDown: down,
+      showsUnfinished: plan)
     guard planned.isNeeded else { return planned }
     if let keepOriginal {
       try naming("--keep-original") {
