@@ -86,6 +86,35 @@ import Testing
     #expect((run.output, run.status) == ("The stores are equal: 30 objects compared.\n", 0), "\(run)")
   }
 
+  // Finding: `--by` was advised where it led nowhere: without attributes, or with the same values in objects of
+  // the same numbers.
+  @Test func `attributes are advised that tell the objects apart, and none where there are none`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let other: String = store.file("Other.xml").path
+    #expect(try CommandLineRun(["convert", store.path, other]).status == 0)
+    let base: [String] = ["diff", store.path, other, "--model", store.path]
+    let plain = try CommandLineRun(base)
+    let hint: String = try #require(plain.output.split(separator: "\n").last.map(String.init))
+    #expect(hint.contains("number them differently. To compare them by their values: --by "), "\(hint)")
+    #expect(!hint.contains("Entity="), "\(hint)")
+    // As it says.
+    let words: [String] = hint.components(separatedBy: " ").filter { $0.contains("=") }
+      .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ".")) }
+    let led = try CommandLineRun(base + words.flatMap { ["--by", $0] })
+    let entities: [String] = words.map { String($0.prefix { $0 != "=" }) }
+    for entity in entities { #expect(!led.output.contains("- \(entity)/"), "\(led.output)") }
+  }
+
+  @Test func `nothing is advised where every object differs by its values alone`() throws {
+    let (store, copy) = try pair { world in
+      for key: Int64 in 1...3 { try world.update(id(world, "Tag", key), ["label": "new \(key)"]) }
+    }
+    defer { store.remove() }
+    let run = try CommandLineRun(["diff", store.path, copy.path, "--entity", "Tag"])
+    #expect(run.status == 1 && run.output.hasSuffix("3 objects differ.\n"), "\(run.output)")
+  }
+
   @Test func `objects with equal keys are named`() throws {
     let (store, copy) = try pair { try $0.insert("Tag", [["label": "a"]]) }
     defer { store.remove() }

@@ -93,7 +93,7 @@ struct DiffCommand: ParsableCommand {
       : try .byAttributes(keys, engines[0], engines[1], among: names)
     let report = DifferenceReport(
       engines: (engines[0], engines[1]), correspondence: correspondence, isJSON: formatting.isJSON,
-      isByNumber: keys.isEmpty)
+      matched: Set(keys.keys))
     return try report.write()
   }
 

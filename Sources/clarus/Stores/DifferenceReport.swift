@@ -6,8 +6,8 @@ struct DifferenceReport {
   let engines: (left: any StoreEngine, right: any StoreEngine)
   let correspondence: StoreCorrespondence
   let isJSON: Bool
-  /// Whether objects correspond by entity and number.
-  let isByNumber: Bool
+  /// The entities whose objects correspond by values; those of others by their numbers.
+  let matched: Set<String>
 
   /// Names that only one of the two models has.
   private struct OneSided {
@@ -51,6 +51,7 @@ struct DifferenceReport {
       }
     }
     var count: Int = 0
+    var differing: Set<String> = []
     let summary: StoreComparison.Summary = try comparison.run { difference in
       if isJSON {
         try output.write((count == 0 ? "\n    " : ",\n    ") + text.json(difference).compact)
@@ -58,6 +59,7 @@ struct DifferenceReport {
         for line in text.lines(difference) { try output.writeLine(line) }
       }
       count += 1
+      differing.insert(difference.entity)
     }
     progress.end()
     let isEqual: Bool = count == 0 && entities.isEmpty && properties.isEmpty
@@ -73,25 +75,32 @@ struct DifferenceReport {
         "The stores are equal: \(Counted.text(summary.objects, "object", "objects")) compared.")
     } else if count > 0 {
       try output.writeLine(Counted.text(count, "object differs", "objects differ") + ".")
-      if let hint = try numberHint(count) { try output.writeLine(hint) }
+      if let hint = try numberHint(differing.subtracting(matched)) { try output.writeLine(hint) }
     }
     try output.flush()
     return isEqual
   }
 
   /// What to do if the numbers of the objects are the difference: a copy of another kind may number them
-  /// anew.
-  private func numberHint(_ differences: Int) throws -> String? {
-    guard isByNumber else { return nil }
+  /// anew. Nothing where no attributes lead to other objects than the numbers do.
+  private func numberHint(_ entities: Set<String>) throws -> String? {
     let isRenumbered: Bool = engines.left.hasOneKeySequence != engines.right.hasOneKeySequence
-    let rows: Int = try EntityCounts.own(of: engines.left, among: nil).reduce(0) { $0 + $1.count }
-    guard isRenumbered || (rows > 0 && differences >= rows) else { return nil }
-    let isUnique: Bool =
-      (try? MatchKeys.read(["unique"], engines.left.layout, also: engines.right.layout)) != nil
-    return "Objects were compared with those of the same number"
-      + (isRenumbered ? ", and stores of these two kinds number them differently" : "")
-      + ". To compare them by their values: --by "
-      + (isUnique ? "unique, or --by Entity=attribute,attribute." : "Entity=attribute,attribute.")
+    let advice = KeyAdvice(engines.left, engines.right)
+    let (terms, without): ([String], [String]) = try advice.terms(for: entities)
+    guard !terms.isEmpty || (isRenumbered && !without.isEmpty) else { return nil }
+    var hint: String =
+      "Objects\(matched.isEmpty ? "" : " of \(entities.sorted().joined(separator: ", "))") were compared with those of the same number"
+    if isRenumbered { hint += ", and stores of these two kinds number them differently" }
+    hint += "."
+    if !terms.isEmpty {
+      hint += " To compare them by their values: "
+      hint +=
+        advice.areUnique(terms) ? "--by unique." : "\(terms.map { "--by \($0)" }.joined(separator: " "))."
+    }
+    if isRenumbered, !without.isEmpty {
+      hint += " No attribute tells the objects of \(without.joined(separator: ", ")) apart."
+    }
+    return hint
   }
 
   private var ambiguous: JSONText {
