@@ -233,8 +233,24 @@ import Testing
       "check", xml.path, "--model", package, "--repair", folder.file("Other.xml").path,
     ])
     #expect(
-      asked.errors.contains("several fit its objects. Name one with --model-version: \"Shop 2\", \"Shop\"."),
-      "\(asked.output)\(asked.errors)")
+      asked.errors.contains(
+        "several fit its objects. Name one with --model-version: \"Shop 2\", \"Shop\"; others fit less: \"Shop 3\" "
+          + "(1 difference: Item.title is date, and string in the store)."), "\(asked.output)\(asked.errors)")
+    // Of two that fit, the one of whose properties more occur is named first; of none, the nearest.
+    try folder.writeShop("Shop 2", attribute + attribute.replacing("title", with: "note"))
+    let ranked = try CommandLineRun([
+      "check", xml.path, "--model", package, "--repair", folder.file("O.xml").path,
+    ])
+    #expect(
+      ranked.errors.contains(
+        "--model-version: \"Shop\", \"Shop 2\" (the objects have 1 of its 2 properties); others fit less"),
+      "\(ranked.errors)")
+    try folder.writeShop("Shop 2", attribute.replacing("title", with: "note"))
+    try folder.writeShop("Shop", "", entity: "Other")
+    let none = try CommandLineRun([
+      "check", xml.path, "--model", package, "--repair", folder.file("P.xml").path,
+    ])
+    #expect(none.errors.contains("none fits its objects altogether. Name one"), "\(none.errors)")
   }
 
   @Test func `a required value without a column is nil, and the report says that the model requires it`()

@@ -338,7 +338,8 @@ import Testing
     let ambiguous = try CommandLineRun(["check", store, "--repair", path("Two.sqlite")] + model)
     #expect(ambiguous.status == 1)
     #expect(
-      ambiguous.errors.contains("several fit its tables. Name one with --model-version: \"4\", \"1\"."),
+      ambiguous.errors.contains(
+        "several fit its tables. Name one with --model-version: \"4\", \"1\"; others fit less: "),
       "\(ambiguous.errors)")
     let named = try CommandLineRun(
       ["check", store, "--repair", path("Three.sqlite"), "--model-version", "1"] + model)

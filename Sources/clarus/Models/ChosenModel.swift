@@ -51,19 +51,14 @@ struct ChosenModel {
       version == nil
       ? try ModelArgument.versions(at: modelPath) : [try ModelArgument.load(modelPath, version: version)]
     // For a store that does not record its model the named one is used.
-    let versions: [ModelVersion] = hashes.isEmpty ? structure.best(all) : all
     if hashes.isEmpty {
-      guard versions.count == 1 else {
-        let names: String = versions.map { "\"\($0.name)\"" }.joined(separator: ", ")
-        throw CommandFailure(
-          "\(path): The store does not tell the version of its model, and several fit \(structure.what). Name one with "
-            + "--model-version: \(names).")
-      }
+      let chosen: ModelVersion = try all.count == 1 ? all[0] : best(of: all, by: structure, path: path)
       return ChosenModel(
-        model: versions[0].model,
-        origin: .file(modelPath, version: all.count > 1 || version != nil ? versions[0].name : nil),
+        model: chosen.model,
+        origin: .file(modelPath, version: all.count > 1 || version != nil ? chosen.name : nil),
         entityNames: nil)
     }
+    let versions: [ModelVersion] = all
     var nearest: (version: ModelVersion, difference: ModelMatch.Difference)?
     for version in versions {
       let difference: ModelMatch.Difference = ModelMatch.difference(version.model, stored)
@@ -93,5 +88,28 @@ struct ChosenModel {
       ? "None of the \(versions.count) versions in \(modelPath) fits; the nearest is \"\(nearest.version.name)\"."
       : "The model \(modelPath) doesn't fit."
     throw CommandFailure("\(path): \(which) \(nearest.difference.sentence)")
+  }
+
+  /// The version that fits the file best. Throws with all of them, the best one first and what fits, if one
+  /// can't be told.
+  private static func best(
+    of versions: [ModelVersion], by structure: StructureMatch, path: String
+  ) throws -> ModelVersion {
+    let fits: [StructureMatch.Fit] = structure.ranked(versions)
+    let candidates: [StructureMatch.Fit] = structure.candidates(fits)
+    if candidates.count == 1 { return candidates[0].version }
+    func list(_ fits: some Sequence<StructureMatch.Fit>) -> String {
+      fits.map(\.words).joined(separator: ", ")
+    }
+    let fact: String = "\(path): The store does not tell the version of its model"
+    guard fits.count > candidates.count || candidates.allSatisfy(\.misfits.isEmpty) else {
+      throw CommandFailure(
+        "\(fact), and none fits \(structure.what) altogether. Name one with --model-version, the best one first: "
+          + "\(list(fits)).")
+    }
+    let others: [StructureMatch.Fit] = Array(fits.dropFirst(candidates.count))
+    throw CommandFailure(
+      "\(fact), and several fit \(structure.what). Name one with --model-version: \(list(candidates))"
+        + (others.isEmpty ? "" : "; others fit less: \(list(others))") + ".")
   }
 }

@@ -7,32 +7,69 @@ struct StructureMatch {
   let kind: any StoreEngineKind
   let salvages: Bool
 
-  /// The versions with the fewest differences between the tables that the store has and those that it is to
-  /// have; all of them if no version's differences can be told.
-  func best(_ versions: [ModelVersion]) -> [ModelVersion] {
-    if versions.count < 2 { return versions }
-    let found: [(version: ModelVersion, differences: Int)] = versions.compactMap { version in
-      let differences: [StoreDrift]? = try? kind.drift(
-        at: url, layout: ModelLayout(model: version.model), options: options)
-      return differences.map { (version, $0.count) }
+  /// How well a version fits the file.
+  struct Fit {
+    let version: ModelVersion
+    /// What of the file the version has no place for, and what of its tables the file lacks; a clause each.
+    let misfits: [String]
+    /// How many of the properties of the version objects of the file have, and how many there are; nil where
+    /// the file does not name them.
+    var occurring: (count: Int, total: Int)?
+
+    /// `"2" (1 difference: it has no attribute Item.name)`
+    var words: String {
+      var facts: [String] = []
+      if !misfits.isEmpty {
+        let shown: String = misfits.prefix(2).joined(separator: "; ")
+        let more: String = misfits.count > 2 ? "; …" : ""
+        facts.append("\(Counted.text(misfits.count, "difference", "differences")): \(shown)\(more)")
+      }
+      if let occurring, occurring.count < occurring.total {
+        facts.append("the objects have \(occurring.count) of its \(occurring.total) properties")
+      }
+      return "\"\(version.name)\"" + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))")
     }
-    guard let fewest = found.map(\.differences).min() else { return named(versions) }
-    let best: [ModelVersion] = found.filter { $0.differences == fewest }.map(\.version)
-    return best.count > 1 ? named(best) : best
   }
 
-  /// The versions with the names and types of a file that has no tables; all of them if it does not tell.
-  private func named(_ versions: [ModelVersion]) -> [ModelVersion] {
-    guard let structure = try? kind.structure(at: url, options: options) else {
-      let found: [ModelVersion] =
-        kind is AtomicKind ? versions.filter { readsAll($0, entities: nil) } : versions
-      return found.isEmpty ? versions : found
+  /// The versions, the best one first: those with the fewest misfits, among them those of whose properties
+  /// the file has the most. Versions that fit alike are in their order.
+  func ranked(_ versions: [ModelVersion]) -> [Fit] {
+    // Read once: that of an XML store is the whole file.
+    let structure: StoreStructure? = try? kind.structure(at: url, options: options)
+    let fits: [Fit] = versions.map { fit(of: $0, structure) }
+    return fits.enumerated().sorted { left, right in
+      let (one, other) = (left.element, right.element)
+      if one.misfits.count != other.misfits.count { return one.misfits.count < other.misfits.count }
+      let (share, otherShare) = (one.share, other.share)
+      return share != otherShare ? share > otherShare : left.offset < right.offset
+    }.map(\.element)
+  }
+
+  private func fit(of version: ModelVersion, _ structure: StoreStructure?) -> Fit {
+    let layout = ModelLayout(model: version.model)
+    if let structure {
+      let misfits: [String] = structure.entities.keys.sorted().flatMap { structure.misfits(of: $0, layout) }
+      var fit = Fit(version: version, misfits: misfits)
+      fit.occurring = structure.occurring(in: layout)
+      return fit
     }
-    let found: [ModelVersion] = versions.filter { version in
-      let layout = ModelLayout(model: version.model)
-      return structure.entities.keys.allSatisfy { structure.misfits(of: $0, layout).isEmpty }
+    guard kind is AtomicKind else {
+      guard let drift = try? kind.drift(at: url, layout: layout, options: options) else {
+        return Fit(version: version, misfits: ["its tables can't be compared with those of the store"])
+      }
+      // Each is a sentence.
+      return Fit(version: version, misfits: drift.map { String($0.text.drop(suffix: ".")) })
     }
-    return found.isEmpty ? versions : found
+    return Fit(version: version, misfits: unread(version, entities: nil))
+  }
+
+  /// Of ranked versions those that may be the store's. A SQLite file has all tables and columns of its
+  /// version, so that the nearest is it, also if something was changed by hand; names and types that occur in
+  /// another file fit, or they do not.
+  func candidates(_ fits: [Fit]) -> [Fit] {
+    guard let best = fits.first else { return [] }
+    let nearest: [Fit] = fits.filter { $0.misfits.count == best.misfits.count }
+    return kind is AtomicKind && !best.misfits.isEmpty ? fits : nearest
   }
 
   /// The versions whose tables, or names and types, the file has, in their order; none if the file can't
@@ -54,12 +91,19 @@ struct StructureMatch {
 
   /// Whether every value and object of a file that names none of them can be read with a version.
   private func readsAll(_ version: ModelVersion, entities: Set<String>?) -> Bool {
+    unread(version, entities: entities).isEmpty
+  }
+
+  /// What of a file that names no properties can't be read with a version.
+  private func unread(_ version: ModelVersion, entities: Set<String>?) -> [String] {
     var options: StoreOpeningOptions = OpenStore.readingOptions(salvages: true)
     (options.createsIfMissing, options.checksModel, options.entityNames) = (false, false, entities)
     let layout = ModelLayout(model: version.model)
-    guard let engine = try? kind.open(at: url, layout: layout, options: options) else { return false }
+    guard let engine = try? kind.open(at: url, layout: layout, options: options) else {
+      return ["the store can't be read with it"]
+    }
     defer { try? engine.close() }
-    return engine.partsLeftOut().problems.isEmpty
+    return engine.partsLeftOut().problems.map { String($0.message.drop(suffix: ".")) }
   }
 
   /// What of the file a version fits, for messages.
@@ -68,4 +112,40 @@ struct StructureMatch {
   private var url: URL { URL(fileURLWithPath: path) }
 
   private var options: StoreOpeningOptions { OpenStore.readingOptions(salvages: salvages) }
+}
+
+extension StructureMatch.Fit {
+  /// Of the properties those that occur; 1 where that is not known.
+  fileprivate var share: Double {
+    occurring.map { $0.total == 0 ? 1 : Double($0.count) / Double($0.total) } ?? 1
+  }
+}
+
+extension StoreStructure {
+  /// How many of the stored properties of a model the objects have, of the entities that occur.
+  fileprivate func occurring(in layout: ModelLayout) -> (count: Int, total: Int) {
+    var (count, total): (Int, Int) = (0, 0)
+    for entity in layout.entities where !entity.isAbstract {
+      guard let own = entities[Self.caseless(entity.name)] else { continue }
+      for slot in entity.slots {
+        switch slot.role {
+        case .stored, .toMany: break
+        case .transient, .fetched, .composite: continue
+        }
+        total += 1
+        let name: String = Self.caseless(slot.name)
+        if own.attributes[name] != nil || own.relationships[name] != nil { count += 1 }
+      }
+    }
+    return (count, total)
+  }
+
+  /// As names of XML stores are compared.
+  private static func caseless(_ name: String) -> String { name.lowercased().uppercased().lowercased() }
+}
+
+extension String {
+  fileprivate func drop(suffix: String) -> Substring {
+    hasSuffix(suffix) ? dropLast(suffix.count) : self[...]
+  }
 }
