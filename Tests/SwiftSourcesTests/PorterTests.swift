@@ -141,6 +141,59 @@ struct PorterTests {
           + "try super.validateValue(&value, forKey: key); if key == \"title\" { try validateManagedValue(&value, by: validateTitle) } }\n"
           + "\n  func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}\n}"
       ),
+      (
+        "class A { func f(_ n: Notification) throws {}; func g() { c.addObserver(self, selector: #selector(f(_:)), name: .x, object: nil) } }",
+        "class A { func f(_ n: Notification) throws {}; func g() { c.addObserver(self, method: { try? $0.f($1) }, name: .x, object: nil) } }"
+      ),
+      (
+        "class A { func f(_ n: N) {}\nfunc g() {\n  let s = #selector(A.f(_:))\n  c.addObserver(self, selector: s, name: .x, object: nil)\n"
+          + "  c.addObserver(self, selector: s, name: .y, object: nil)\n} }",
+        "class A { func f(_ n: N) {}\nfunc g() {\n  c.addObserver(self, method: { $0.f($1) }, name: .x, object: nil)\n"
+          + "  c.addObserver(self, method: { $0.f($1) }, name: .y, object: nil)\n} }"
+      ),
+      // Protocols that weak references are to.
+      (
+        "@objc public protocol P {\n}\n@objc protocol Q: P {}",
+        "public protocol P: AnyObject {\n}\nprotocol Q: P {}"
+      ),
+      // Requests for other results than objects.
+      (
+        "let r = request as! NSFetchRequest<NSDictionary>, s = Item.fetchRequest() as! NSFetchRequest<NSDictionary>",
+        "let r = NSFetchRequest<NSDictionary>(request), s = NSFetchRequest<NSDictionary>(Item.fetchRequest())"
+      ),
+      // Parts of Foundation.
+      (
+        "import Foundation\nlet s = URLSession.shared\n",
+        "import Foundation\n#if canImport(FoundationNetworking)\n  import FoundationNetworking\n#endif\nlet s = URLSession.shared\n"
+      ),
+      ("let u = NSURL.fileURL(withPath: p)", "let u = URL(fileURLWithPath: p)"),
+      // What the Objective-C runtime finds by a name.
+      (
+        "final class P: NSEntityMigrationPolicy {\n  @objc func label(name: String, _ n: Int) -> String { name }\n"
+          + "  @objc(a:) private func b(_ x: Any?) {}\n}\nextension P { @objc(plain) func c() -> Int { 1 } }\n",
+        "final class P: NSEntityMigrationPolicy {\n"
+          + "    override class var expressionFunctions: [PolicyFunction] {\n      super.expressionFunctions + [\n"
+          + "        PolicyFunction(\"labelWithName::\") { (object: P, value0: String, value1: Int) in object.label(name: value0, value1) },\n"
+          + "        PolicyFunction(\"plain\") { (object: P) in object.c() },\n      ]\n    }\n\n"
+          + "  func label(name: String, _ n: Int) -> String { name }\n"
+          + "  private func b(_ x: Any?) {}\n}\nextension P { func c() -> Int { 1 } }\n"
+      ),
+      (
+        "class A: NSManagedObject {\n  @NSManaged var name: String\n  @objc var initial: String { String(name.prefix(1)) }\n"
+          + "  @objc var other: Int { 1 }\n}\nlet k = #keyPath(A.initial)\n",
+        "class A: NSManagedObject {\n    override class var customAccessors: [String: AnyKeyPath] {\n"
+          + "      super.customAccessors.merging([\"initial\": \\A.initial]) { $1 }\n    }\n\n  @NSManaged var name: String\n"
+          + "  var initial: String { String(name.prefix(1)) }\n  var other: Int { 1 }\n}\nlet k = \"initial\"\n"
+      ),
+      // Somebody has thought of this platform, or nothing is missing.
+      ("#if os(iOS)\nimport UIKit\n#elseif os(macOS)\nimport AppKit\n#endif\n", nil),
+      ("#if os(iOS)\nlet a = 1\n#elseif os(macOS)\nlet a = 2\n#else\nlet a = 3\n#endif\n", nil),
+      ("#if os(iOS)\nlet a = 1\n#elseif os(Linux)\nlet a = 2\n#endif\n", nil),
+      (
+        "#if canImport(UIKit) || canImport(AppKit)\nlet a = 1\n#endif\n#if !os(Linux)\nlet a = 1\n#elseif os(iOS)\nlet b = 1\n#endif\n",
+        nil
+      ),
+      ("enum UIImage {}\nlet i: UIImage? = nil; let c = Design.UIColor.red", nil),
       // What the compiler does not see here.
       ("#if canImport(UIKit)\nimport UIKit\n@objc class A {}\n#else\nclass A {}\n#endif\n", nil),
       ("#if canImport(ObjectiveC)\n@objc(A)\n#endif\nclass A {}\n", nil),
@@ -195,6 +248,14 @@ struct PorterTests {
       ("let k = info[NSPersistentHistoryTokenKey]", .absentType),
       ("n.publish(.NSPersistentStoreRemoteChange)", .absentType),
       ("let k = info[NSPersistentStoreURLKey]", .absentType),
+      ("let k = NSPersistentStoreUbiquitousContentNameKey", .absentType),
+      ("let i: UIImage? = nil", .appleClass), ("class A: NSViewController {}", .appleClass),
+      ("class A { @StateObject var x = 1 }", .appleClass), ("let c: AnyCancellable? = nil", .appleClass),
+      ("a.perform(DATAStack.f(), with: x)", .selector),
+      ("let s = #selector(A.f(_:))\nc.addObserver(self, selector: s, name: .x, object: s)", .selector),
+      ("#if os(iOS)\nlet a = 1\n#elseif os(macOS)\nlet a = 2\n#endif", .unreachedCode),
+      ("#if os(iOS) || os(macOS)\nlet a = 1\n#endif", .unreachedCode),
+      ("let r = make() as! NSFetchRequest<NSDictionary>", .genericRequest),
       (
         "class A: NSManagedObject { @NSManaged private var h: H }\nprivate enum H: Int16 { case a }",
         .hiddenMember
@@ -233,10 +294,16 @@ struct PorterTests {
 
   @Test func `methods of a policy that expressions may call are listed`() throws {
     let method: String = "@objc func label(_ name: String) -> String { name }"
-    let plain = try port("class P: NSEntityMigrationPolicy { \(method) }")
-    #expect(Set(plain.findings.map(\.rule)) == [.objectiveCAttribute, .policyFunction])
-    let inExtension = try port("class P: NSEntityMigrationPolicy {}\nextension P { \(method) }")
-    #expect(inExtension.findings.contains { $0.rule == .policyFunction })
+    // What is not written: an error pointer, closures, a class that is elsewhere.
+    for text in [
+      "class P: NSEntityMigrationPolicy { @objc func label(_ name: String) throws -> String { name } }",
+      "class P: NSMigrationManager { @objc func label(_ name: () -> Void) {} }",
+      "extension NSEntityMigrationPolicy { \(method) }",
+    ] {
+      #expect(Set(try port(text).findings.map(\.rule)) == [.objectiveCAttribute, .policyFunction], "\(text)")
+    }
+    let plain = try port("class P: NSMigrationManager { \(method) }")
+    #expect(Set(plain.findings.map(\.rule)) == [.objectiveCAttribute, .listedFunction])
     for text in [
       "class P: Policy { \(method) }",
       "class P: NSEntityMigrationPolicy { override class var expressionFunctions: [PolicyFunction] { [] }\n \(method) }",
@@ -244,6 +311,26 @@ struct PorterTests {
     ] {
       #expect(try port(text).findings.allSatisfy { $0.rule == .objectiveCAttribute })
     }
+  }
+
+  @Test(
+    arguments: [
+      ("label", [nil], "label:"), ("label", ["name", "price"], "labelWithName:price:"),
+      ("label", ["forName", nil], "labelForName::"), ("labelFor", ["name"], "labelForName:"),
+      ("label", [], "label"),
+    ] as [(String, [String?], String)])
+  func `a method has the selector that the compiler gives it`(
+    name: String, labels: [String?], selector: String
+  ) {
+    #expect(PortingPass.selector(of: name, labels) == selector)
+  }
+
+  @Test func `a computed property of a class with a list of its own is told`() throws {
+    let text: String =
+      "class A: NSManagedObject { override class var customAccessors: [String: AnyKeyPath] { [\"a\": \\A.a] }\n"
+      + "@objc var a: Int { 1 }\n@objc var b: Int { 1 } }\nlet k = [\"a\", \"b\"]"
+    let found = try port(text).findings.filter { $0.rule != .objectiveCAttribute }
+    #expect(found.map(\.rule) == [.unlistedAccessor] && found.first?.line == 3, "\(found)")
   }
 
   @Test func `a condition on a module of the program with the name of Apple's is listed`() throws {

@@ -227,8 +227,14 @@ import Testing
 
   @Test(
     arguments: [
-      (#"dependencies: all, targets: [.target(name: "Shop")]"#, ".", ["depends on Clarus: .package(url:"]),
-      (dependency + #"targets: [.target(name: "Shop")]"#, "Sources/Shop", []),
+      (
+        #"dependencies: all, targets: [.target(name: "Shop")]"#, ".",
+        ["doesn't name Clarus yet: add .package(url:"]
+      ),
+      (
+        dependency + #"targets: [.target(name: "Shop")]"#, "Sources/Shop",
+        ["names Clarus already; what is missing has to be added by hand, since it is outside"]
+      ),
       (dependency + #"targets: [.target(name: "Shop", dependencies: all)]"#, ".", []),
     ] as [(String, String, [String])])
   func `where a manifest can't be changed it is told what to write`(
@@ -269,7 +275,7 @@ import Testing
     }
     let run = try CommandLineRun(shell: "cd '\(folder.url.path)' && \"$CLARUS\" port .")
     for name in ["A", "B"] {
-      #expect(run.output.contains("\(name)/Package.swift: the package depends on Clarus"), "\(run.output)")
+      #expect(run.output.contains("\(name)/Package.swift doesn't name Clarus yet"), "\(run.output)")
     }
     #expect(!run.output.contains("C/Package.swift"), "\(run.output)")
   }
@@ -282,6 +288,30 @@ import Testing
     let run = try CommandLineRun(["port", folder.url.path, "--write"])
     #expect(run.status == 1 && run.errors.contains("Item.swift: The file is write-protected"), "\(run)")
     #expect(try FolderState(folder.url) == before)
+  }
+
+  @Test(arguments: [
+    ("Notes.md", "It is no Swift source: its name does not end in .swift."),
+    ("Package.swift", "It is the manifest of a package."),
+  ])
+  func `a file that is no source is refused`(name: String, says: String) throws {
+    let folder = try TemporaryFolder()
+    try "@objc class A {}\n".write(to: folder.file(name), atomically: true, encoding: .utf8)
+    let before = try FolderState(folder.url)
+    let run = try CommandLineRun(["port", folder.file(name).path, "--write"])
+    #expect(run.status == 1 && run.output.isEmpty && run.errors.contains(says), "\(run)")
+    #expect(try FolderState(folder.url) == before)
+  }
+
+  @Test func `places to look at are counted apart from those that are left`() throws {
+    let folder = try TemporaryFolder()
+    try "let b = Bundle(identifier: \"a\")\nlet i: UIImage? = nil\n".write(
+      to: folder.file("A.swift"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["port", folder.url.path])
+    #expect(
+      run.status == 0 && run.output.hasSuffix("; 1 place left to do by hand, 1 to look at.\n"), "\(run)")
+    #expect(run.output.contains("A.swift:1: Bundle(identifier:) is nil here"), "\(run)")
+    #expect(run.output.contains("A.swift:2: UIImage is in UIKit"), "\(run)")
   }
 
   @Test func `what isn't there is an error`() throws {

@@ -80,6 +80,10 @@ package struct Porter {
   /// Constants that Apple's framework has and this one has not.
   private static let absentConstants: Set<String> = [
     "NSPersistentHistoryTokenKey", "NSPersistentStoreRemoteChange", "NSPersistentStoreURLKey",
+    "NSPersistentStoreUbiquitousContentNameKey", "NSPersistentStoreUbiquitousContentURLKey",
+    "NSPersistentStoreUbiquitousContainerIdentifierKey", "NSPersistentStoreUbiquitousPeerTokenOption",
+    "NSPersistentStoreRemoveUbiquitousMetadataOption", "NSPersistentStoreRebuildFromUbiquitousContentOption",
+    "NSPersistentStoreUbiquitousTransitionTypeKey", "NSPersistentStoreDidImportUbiquitousContentChanges",
   ]
 
   /// Those that a program declares itself, for want of them.
@@ -129,8 +133,24 @@ package struct Porter {
     let checks: [String: [KeyCheck]] = Dictionary(
       grouping: passes.flatMap(\.keyChecks).filter { classes.contains($0.owner) }, by: \.owner)
     let namedChecks: Set<String> = passes.reduce(into: []) { $0.formUnion($1.checksInCalls) }
+    let keys: Set<String> = passes.reduce(into: []) { $0.formUnion($1.keyWords) }
+    let listing: (functions: Set<String>, accessors: Set<String>) = (
+      passes.reduce(into: []) { $0.formUnion($1.classes(listing: "expressionFunctions")) },
+      passes.reduce(into: []) { $0.formUnion($1.classes(listing: "customAccessors")) }
+    )
+    let listed: [ListedMember] = passes.flatMap { $0.listedMembers(keys: keys) }.filter { member in
+      guard classes.contains(member.owner) else { return false }
+      return switch member.kind {
+      case .function: !listing.functions.contains(member.owner)
+      case .accessor: !listing.accessors.contains(member.owner)
+      }
+    }
+    let module = PortedModule(
+      overrides: overrides, checks: checks, namedChecks: namedChecks,
+      listed: Dictionary(grouping: listed, by: \.owner), keys: keys,
+      knownAccessors: passes.reduce(into: []) { $0.formUnion($1.accessorsInLists) })
     for (file, var pass) in zip(files, passes) {
-      pass.run(overrides: overrides, checks: checks, namedChecks: namedChecks)
+      pass.run(module)
       if style == .kept {
         for remark in remarks where remark.path == file.source.path { pass.add(remark) }
       } else {
@@ -140,4 +160,15 @@ package struct Porter {
     }
     return results
   }
+}
+
+/// What the files of a module say about each other.
+struct PortedModule {
+  /// Overrides of extensions, by the class of this module that they belong to.
+  var overrides: [String: [ExtensionOverride]]
+  var checks: [String: [KeyCheck]]
+  var namedChecks: Set<String>
+  var listed: [String: [ListedMember]]
+  var keys: Set<String>
+  var knownAccessors: Set<String>
 }

@@ -101,7 +101,8 @@ extension PortingPass {
       if type.kind == .class, let body = type.body {
         let name: String = path.joined(separator: ".")
         insert(
-          (movedOverrides[name] ?? []).map(\.declaration) + override(calling: calledChecks[name] ?? [], type),
+          (movedOverrides[name] ?? []).map(\.declaration) + override(calling: calledChecks[name] ?? [], type)
+            + lists(of: listed[name] ?? [], type, name),
           at: body.lowerBound)
       }
       addOverrides(type.types, path: path)
@@ -115,8 +116,10 @@ extension PortingPass {
     let indent: String = String(source.line(at: line).prefix { $0 == " " || $0 == "\t" })
     let text: String =
       style == .built
-      ? declarations.map { " \($0);" }.joined()
-      : declarations.map { "\n\(indent)    \($0)" }.joined() + "\n"
+      ? declarations.map { declaration in
+        " \(declaration.split(separator: "\n").map { String($0).trimmed }.joined(separator: " "));"
+      }.joined()
+      : declarations.map { "\n\(indent)    \($0.replacing("\n", with: "\n\(indent)    "))" }.joined() + "\n"
     edit(offset..<offset, text)
   }
 

@@ -36,7 +36,7 @@ extension PortingPass {
   /// `@objc func label(name:)` of a migration policy: an expression of a mapping model may call it by its
   /// selector. At the attribute.
   mutating func policyFunction(_ index: Int, after last: Int) {
-    guard let type = innermostType(at: tokens[index].range.lowerBound), isPolicy(type) else { return }
+    guard let type = innermostType(at: tokens[index].range.lowerBound), isFunctionOwner(type) else { return }
     var function: Int = last
     while Self.accessAndKind.contains(text(function)) || text(function) == "dynamic" { function += 1 }
     guard text(function) == "func", let body = type.body,
@@ -47,16 +47,18 @@ extension PortingPass {
     note(.policyFunction, at: range(function, function + 2))
   }
 
-  private func isPolicy(_ type: TypeDeclaration) -> Bool {
-    func inherits(_ type: TypeDeclaration) -> Bool {
-      type.kind == .class
-        && type.inherited.contains { $0.text.split(separator: ".").last == "NSEntityMigrationPolicy" }
+  private static let functionOwners: Set<String> = ["NSEntityMigrationPolicy", "NSMigrationManager"]
+
+  /// Whether expressions of mapping models call methods of a type: of a policy, or of a manager.
+  func isFunctionOwner(_ type: TypeDeclaration) -> Bool {
+    var current: String = type.name.last ?? ""
+    var seen: Set<String> = []
+    while seen.insert(current).inserted {
+      if Self.functionOwners.contains(current) { return type.kind == .extension || current != type.name.last }
+      let found: TypeDeclaration? = types.found(current).first { $0.declaration.kind == .class }?.declaration
+      current = String(found?.inherited.first?.text.split(separator: ".").last ?? "")
     }
-    func find(_ types: [TypeDeclaration]) -> Bool {
-      types.contains { $0.name == type.name && inherits($0) || find($0.types) }
-    }
-    if type.kind != .extension { return inherits(type) }
-    return type.name.last == "NSEntityMigrationPolicy" || find(file.declarations)
+    return false
   }
 
   private static let storeClasses: Set<String> = ["NSAtomicStore", "NSIncrementalStore", "NSPersistentStore"]
@@ -99,7 +101,11 @@ extension PortingPass {
     else {
       return
     }
-    note(.foundBundle, at: range(index, index + 3))
+    note(
+      .foundBundle, at: range(index, index + 3),
+      text(index + 2) == "identifier"
+        ? "Bundle(identifier:) is nil here, whatever the identifier: the resources of a package's target are in Bundle.module, the program's own in Bundle.main."
+        : nil)
   }
 
   /// `Set<Item>.init` as a function, of an `NSSet` on Apple's platforms.

@@ -37,7 +37,7 @@ extension PortingPass {
   }
 
   /// The path of the type around an offset.
-  private func owner(at offset: Int) -> String {
+  func owner(at offset: Int) -> String {
     var names: [String] = []
     func find(_ types: [TypeDeclaration]) {
       for type in types where type.body?.contains(offset) == true {

@@ -2,12 +2,12 @@
 struct PortingPass {
   let file: ScannedFile
   let source: SourceText
-  private let types: ModuleTypes
+  let types: ModuleTypes
   let style: Porter.Style
   private let modelNames: [String: String]
-  private let typeNames: Set<String>
+  let typeNames: Set<String>
   private let hasAliases: Bool
-  private let platform: Platform
+  let platform: Platform
   let tokens: [Token]
   /// The places of conditions on modules of the program that have the names of Apple's.
   let ownModules: [Range<Int>]
@@ -19,6 +19,13 @@ struct PortingPass {
   private(set) var calledChecks: [String: [KeyCheck]] = [:]
   /// The names of methods that the module's classes call by `validateManagedValue(_:by:)` already.
   private(set) var namedChecks: Set<String> = []
+  /// What the classes of the module list for the Objective-C runtime's sake, by the name of the class.
+  private(set) var listed: [String: [ListedMember]] = [:]
+  /// The words by which key-value coding may read properties.
+  private(set) var keys: Set<String> = []
+  private(set) var knownAccessors: Set<String> = []
+  /// Conditions of which no branch holds here, and that have no `#else`.
+  let unreached: [Range<Int>]
 
   struct Edit {
     let range: Range<Int>
@@ -38,7 +45,8 @@ struct PortingPass {
     self.hasAliases = hasAliases
     self.platform = platform
     let all: [Token] = try Lexer.tokens(of: file.source)
-    tokens = try ConditionedTokens(all, of: file.source, on: platform).tokens
+    let conditioned = try ConditionedTokens(all, of: file.source, on: platform)
+    (tokens, unreached) = (conditioned.tokens, conditioned.unreached)
     ownModules = style == .kept ? Self.conditions(on: platform, all, file.source) : []
   }
 
@@ -91,18 +99,14 @@ struct PortingPass {
 
   // MARK: The walk
 
-  /// - Parameter overrides: those of extensions, by the class of this module that they belong to.
-  mutating func run(
-    overrides: [String: [ExtensionOverride]] = [:], checks: [String: [KeyCheck]] = [:],
-    namedChecks: Set<String> = []
-  ) {
-    movedOverrides = overrides
-    calledChecks = checks
-    self.namedChecks = namedChecks
+  mutating func run(_ module: PortedModule) {
+    (movedOverrides, calledChecks, namedChecks) = (module.overrides, module.checks, module.namedChecks)
+    (listed, keys, knownAccessors) = (module.listed, module.keys, module.knownAccessors)
     rewriteMembers(file.declarations)
     rewriteTransformers(file.declarations)
     storeInitializers(file.declarations)
     for range in ownModules { note(.ownModule, at: range) }
+    for range in unreached { note(.unreachedCode, at: range) }
     addOverrides(file.declarations, path: [])
     var index: Int = 0
     while index < tokens.count {
@@ -124,11 +128,17 @@ struct PortingPass {
 
   private mutating func attribute(_ index: Int) -> Int {
     let name: String = text(index + 1)
-    guard Self.removed.contains(name) else { return index + 2 }
+    guard Self.removed.contains(name) else {
+      if AppleClasses.module(of: name) != nil { appleClass(index + 1) }
+      return index + 2
+    }
     var last: Int = index + 2
     if name == "objc", text(last) == "(", !tokens[last].isSpaced { last = end(of: last) }
     note(.objectiveCAttribute, at: range(index, last))
-    if name == "objc" { policyFunction(index, after: last) }
+    if name == "objc" {
+      noteListed(index, after: last)
+      keepClassBound(last)
+    }
     remove(index, last)
     return last
   }
@@ -205,6 +215,7 @@ struct PortingPass {
         return
       }
     }
+    if namedSelector(index, last, inner) { return }
     // The call around it: addObserver(self, selector: #selector(…), name: …)
     guard text(index - 2) == "selector", text(index - 1) == ":", text(last) == ",", text(last + 1) == "name"
     else { return note(.selector, at: range(index, last)) }
@@ -212,6 +223,34 @@ struct PortingPass {
     note(.observer, at: range(index, last))
     edits.append(Edit(range: tokens[index - 2].range, text: "method"))
     edits.append(Edit(range: range(index, last), text: call))
+  }
+
+  /// `let didSave = #selector(…)`, which calls of `addObserver(self, selector: didSave, name: …)` name and nothing
+  /// else: they get the closure, and the constant goes.
+  private mutating func namedSelector(_ index: Int, _ last: Int, _ inner: Range<Int>) -> Bool {
+    guard text(index - 1) == "=", isWord(index - 2), text(index - 3) == "let", tokens[index - 3].startsLine,
+      last < tokens.count, tokens[last].startsLine, let call = methodCall(inner)
+    else { return false }
+    var uses: [Int] = []
+    var depth: Int = 0
+    var place: Int = last
+    while place < tokens.count, depth >= 0 {
+      if ["(", "[", "{"].contains(text(place)) { depth += 1 }
+      if [")", "]", "}"].contains(text(place)) { depth -= 1 }
+      if text(place) == text(index - 2), text(place - 1) != "." { uses.append(place) }
+      place += 1
+    }
+    let areObservers: Bool = uses.allSatisfy {
+      text($0 - 2) == "selector" && text($0 - 1) == ":" && text($0 + 1) == "," && text($0 + 2) == "name"
+    }
+    guard !uses.isEmpty, areObservers else { return false }
+    remove(index - 3, last)
+    for use in uses {
+      note(.observer, at: range(use - 2, use + 1))
+      edits.append(Edit(range: tokens[use - 2].range, text: "method"))
+      edits.append(Edit(range: tokens[use].range, text: call))
+    }
+    return true
   }
 
   /// `self.didSave(notification:)` as a closure with the observer and the notification.
@@ -235,8 +274,17 @@ struct PortingPass {
     case 4 where rest[0] == "(" && rest[2] == ":" && rest[3] == ")": label = rest[1]
     default: return nil
     }
-    guard let label else { return "{ observer, _ in observer.\(name)() }" }
-    return "{ $0.\(name)(\(label == "_" ? "" : "\(label): ")$1) }"
+    // Nothing catches what a method throws that is called by its selector.
+    let attempt: String = isThrowing(name) ? "try? " : ""
+    guard let label else { return "{ observer, _ in \(attempt)observer.\(name)() }" }
+    return "{ \(attempt)$0.\(name)(\(label == "_" ? "" : "\(label): ")$1) }"
+  }
+
+  private func isThrowing(_ method: String) -> Bool {
+    tokens.indices.contains { index in
+      text(index) == "func" && text(index + 1) == method && text(index + 2) == "("
+        && text(end(of: index + 2)) == "throws"
+    }
   }
 
   private static let modifiersAndKeywords: Set<String> = [
@@ -294,6 +342,8 @@ struct PortingPass {
       }
     case "as": genericRequest(index)
     case "resultType": untypedRequest(index)
+    case "perform": performedSelector(index)
+    case "NSURL": fileURL(index)
     case "NSManagedObject", "NSConstraintConflict": bareInitializer(index)
     case "Bundle": bundle(index)
     case "Set": setInitializer(index)
@@ -302,6 +352,7 @@ struct PortingPass {
     case let name where Self.timeConstants[name] != nil: timeConstant(index)
     case let name where Porter.absentTypes.contains(name):
       if !typeNames.contains(name) { note(.absentType, at: tokens[index].range) }
+    case let name where AppleClasses.module(of: name) != nil: appleClass(index)
     case "self": classInitializer(index)
     case let name where Porter.ambiguousNames.contains(name): ambiguous(index)
     default: break
@@ -391,22 +442,32 @@ struct PortingPass {
     var next: Int = index + 1
     guard text(next) == "!" || text(next) == "?" else { return }
     next += 1
-    guard text(next) == "NSFetchRequest", text(next + 1) == "<",
-      ["Self", "NSManagedObject", "NSFetchRequestResult", "T"].contains(text(next + 2)), text(next + 3) == ">"
+    guard text(next) == "NSFetchRequest", text(next + 1) == "<", let close = partner(of: next + 1, ">", 1)
     else { return }
-    // A name before the cast is copied; longer expressions are left to be looked at.
-    var start: Int = isWord(index - 1) ? index - 1 : index
+    let result: String = source[range(next + 2, close)]
+    // `Item.fetchRequest() as! NSFetchRequest<Item>` is no cast here.
+    let isCall: Bool =
+      text(index - 1) == ")" && text(index - 2) == "(" && text(index - 3) == "fetchRequest"
+      && text(index - 4) == "." && isWord(index - 5)
+    if isCall, text(index - 5) == text(close - 1) { return }
+    // A name before the cast is copied, and so is the request of a class; longer expressions are left to be
+    // looked at.
+    let last: Int = isCall ? index - 5 : index - 1
+    var start: Int = isWord(last) ? last : index
     while start < index, text(start - 1) == ".", isWord(start - 2) { start -= 2 }
     let before: String = text(start - 1)
     guard text(index + 1) == "!", start < index, text(start) != ".",
-      ["return", "in", "=", "(", ",", ":", "{"].contains(before)
-    else { return note(.genericRequest, at: range(index, next + 4)) }
-    note(.requestCast, at: range(start, next + 4))
+      ["return", "in", "=", "(", ",", ":", "{"].contains(before), !isCall || !isOpen(result)
+    else { return note(.genericRequest, at: range(index, close + 1)) }
+    note(.requestCast, at: range(start, close + 1))
     edits.append(
       Edit(
-        range: range(start, next + 4),
-        text: "\(source[range(next, next + 4)])(\(source[range(start, index)]))"))
+        range: range(start, close + 1),
+        text: "NSFetchRequest<\(result)>(\(source[range(start, index)]))"))
   }
+
+  /// Whether the type of a result is one that only the caller knows.
+  private func isOpen(_ result: String) -> Bool { ["Self", "T", "NSManagedObject"].contains(result) }
 
   private mutating func ambiguous(_ index: Int) {
     guard !hasAliases, text(index - 1) != ".",
@@ -434,8 +495,8 @@ struct PortingPass {
     let isScoped: Bool =
       ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(text(index + 1))
     let module: String = text(isScoped ? index + 2 : index + 1)
-    var last: Int = index + 2
-    while !isScoped, text(last) == ".", isWord(last + 1) { last += 2 }
+    var last: Int = index + (isScoped ? 3 : 2)
+    while text(last) == ".", isWord(last + 1) { last += 2 }
     // A module of the program can have the name of Apple's.
     guard platform.canImport(module) == false, module != "CoreFoundation" else {
       submodule(index, last)
@@ -478,6 +539,14 @@ struct PortingPass {
   /// of Foundation where another module brings it along there.
   private mutating func importModules() {
     let imported: Set<String> = Set(file.imports.map(\.module))
+    for (module, names) in Self.partsOfFoundation where !imported.contains(module) {
+      guard let first = importedFirst(),
+        let use = tokens.indices.first(where: {
+          names.contains(text($0)) && text($0 - 1) != "." && !typeNames.contains(text($0))
+        })
+      else { continue }
+      add(module, after: first, for: use, isConditional: true)
+    }
     guard !imported.contains("CoreData"), let first = importedFirst() else { return }
     if let use = tokens.indices.first(where: { needsCoreData($0) }) {
       add("CoreData", after: first, for: use)
@@ -503,6 +572,18 @@ struct PortingPass {
     "NSDecimalNumber", "NSError", "TimeInterval", "DateFormatter",
   ]
 
+  /// What Foundation has on Apple's platforms and modules of their own have here.
+  private static let partsOfFoundation: [(module: String, names: Set<String>)] = [
+    (
+      "FoundationNetworking",
+      [
+        "URLSession", "URLRequest", "HTTPURLResponse", "URLResponse", "URLSessionConfiguration",
+        "URLSessionTask", "URLSessionDataTask", "URLSessionDownloadTask", "URLSessionDelegate", "URLProtocol",
+        "URLCache", "URLCredential", "HTTPCookie", "HTTPCookieStorage", "NSMutableURLRequest",
+      ]
+    ), ("FoundationXML", ["XMLParser", "XMLParserDelegate", "XMLDocument", "XMLElement", "XMLNode"]),
+  ]
+
   /// The first import that is a line of its own.
   private func importedFirst() -> Int? {
     tokens.indices.first {
@@ -511,11 +592,16 @@ struct PortingPass {
     }
   }
 
-  private mutating func add(_ module: String, after index: Int, for use: Int) {
+  /// `isConditional`: for a module that Apple's platforms lack.
+  private mutating func add(
+    _ module: String, after index: Int, for use: Int, isConditional: Bool = false
+  ) {
     note(.missingImport, at: tokens[use].range)
     let place: Int = tokens[index + 1].range.upperBound
-    edits.append(
-      Edit(range: place..<place, text: style == .built ? "; import \(module)" : "\nimport \(module)"))
+    let kept: String =
+      isConditional
+      ? "\n#if canImport(\(module))\n  import \(module)\n#endif" : "\nimport \(module)"
+    edits.append(Edit(range: place..<place, text: style == .built ? "; import \(module)" : kept))
   }
 
   private func needsCoreData(_ index: Int) -> Bool {

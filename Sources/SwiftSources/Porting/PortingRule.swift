@@ -21,6 +21,10 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case timeConstant = "time-constant"
   case codedClass = "class-for-coder"
   case checkedKey = "key-validation"
+  case listedFunction = "listed-function"
+  case listedAccessor = "listed-accessor"
+  case classBound = "class-bound-protocol"
+  case fileURL = "file-url"
   // Left.
   case unreadableKeyPath = "key-path-left"
   case selector = "selector"
@@ -36,6 +40,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case absentType = "absent-type"
   case storeInitializer = "store-initializer"
   case bareInitializer = "bare-initializer"
+  case appleClass = "apple-class"
   // To be looked at.
   case genericRequest = "generic-request"
   case dependentKeys = "dependent-keys"
@@ -44,6 +49,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case foundBundle = "found-bundle"
   case setInitializer = "set-initializer"
   case ownModule = "own-module"
+  case unreachedCode = "unreached-code"
+  case unlistedAccessor = "unlisted-accessor"
 
   package enum Outcome: String, Sendable {
     /// The command changes it.
@@ -59,14 +66,14 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
       .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName, .observer,
       .appleModule, .appleSubmodule, .requestCast, .classInitializer, .transformerInitializer, .movedOverride,
-      .timeConstant, .codedClass, .checkedKey:
+      .timeConstant, .codedClass, .checkedKey, .listedFunction, .listedAccessor, .classBound, .fileURL:
       .rewritten
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember,
-      .progressObserver, .absentType, .storeInitializer, .bareInitializer:
+      .progressObserver, .absentType, .storeInitializer, .bareInitializer, .appleClass:
       .left
     case .genericRequest, .dependentKeys, .untypedRequest, .policyFunction, .foundBundle, .setInitializer,
-      .ownModule:
+      .ownModule, .unreachedCode, .unlistedAccessor:
       .check
     }
   }
@@ -95,6 +102,18 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
     case .checkedKey: "Nothing finds the method by its name: the class calls it in validateValue(_:forKey:)."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
+    case .listedFunction:
+      "Nothing calls a method by its selector: the class lists it in expressionFunctions, for expressions of mapping models."
+    case .listedAccessor:
+      "Key-value coding finds no computed property by its name: the class lists it in customAccessors."
+    case .unlistedAccessor:
+      "Key-value coding finds no computed property by its name: list it in customAccessors of the class."
+    case .classBound: "Without @objc the protocol is one of classes by AnyObject."
+    case .fileURL: "NSURL.fileURL(withPath:) is Objective-C's: URL(fileURLWithPath:) takes its place."
+    case .appleClass:
+      "The class is in a module of Apple's platforms: put what uses it into #if canImport(…) of that module."
+    case .unreachedCode:
+      "No branch holds here, so that nothing of this is compiled: add #else, or a branch for os(Linux)."
     case .requestCast:
       "A request is not cast to another result type here: it is made with that type, or a copy of it is."
     case .classInitializer:
@@ -148,7 +167,9 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .keyValidation, .checkedKey: "validation.md"
     case .valueTransformer, .transformerInitializer: "porting.md#value-transformers"
     case .untypedRequest: "porting.md#requests-of-a-generic-type"
-    case .policyFunction: "migration.md#a-policy"
+    case .policyFunction, .listedFunction: "migration.md#a-policy"
+    case .appleClass, .unreachedCode: "porting.md#apples-modules"
+    case .listedAccessor, .unlistedAccessor: "porting.md#names-of-properties"
     case .storeInitializer: "stores-of-your-own.md"
     case .genericRequest, .requestCast: "porting.md#requests-of-a-generic-type"
     case .retroactiveArgument: "porting.md#arguments"

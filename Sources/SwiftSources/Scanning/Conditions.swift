@@ -8,6 +8,9 @@ struct ConditionedTokens {
   var conditionOfToken: [Int] = []
   /// Conditions as source text; the first is none.
   var conditions: [String?] = [nil]
+  /// Chains of conditions on Apple's platforms of which none holds here, without `#else`: what is in them
+  /// vanishes. The ranges are those of their first lines.
+  var unreached: [Range<Int>] = []
 
   private struct Branching {
     /// Whether an earlier branch is certainly chosen.
@@ -18,6 +21,25 @@ struct ConditionedTokens {
     let outerIsActive: Bool
     let outerCondition: Int
     let start: Int
+    /// The words of each condition.
+    var terms: [[String]] = []
+    /// Whether a branch may be chosen.
+    var mayHold: Bool = false
+
+    /// Whether the conditions are those of Apple's platforms, meant to be all that there are: several
+    /// branches, or one for macOS and for another system. Where another system is named, somebody has
+    /// thought of it.
+    var coversApplePlatforms: Bool {
+      let others: Set<String> = ["Linux", "Windows", "Android", "FreeBSD", "WASI"]
+      let areKnown: Bool = terms.allSatisfy { words in
+        others.isDisjoint(with: words) && words.contains { $0 == "os" || $0 == "canImport" }
+      }
+      let isBoth: Bool =
+        terms.count == 1
+        && !["macOS", "OSX"].allSatisfy { !terms[0].contains($0) }
+        && !["iOS", "tvOS"].allSatisfy { !terms[0].contains($0) }
+      return areKnown && (terms.count > 1 || isBoth)
+    }
   }
 
   /// - Throws: ``SourceFailure`` where `#if` and `#endif` do not match.
@@ -56,10 +78,20 @@ struct ConditionedTokens {
       }
       guard var branching = open.popLast() else { throw failure("This \(word) has no #if.", token) }
       if word == "#endif" {
+        if branching.outerIsActive, !branching.mayHold, branching.coversApplePlatforms,
+          !Self.isImports(all[branching.start..<index], source)
+        {
+          let first: ArraySlice<Token> = all[branching.start..<index].prefix { token in
+            token.range == all[branching.start].range || !token.startsLine
+          }
+          unreached.append(first.first!.range.lowerBound..<first.last!.range.upperBound)
+        }
         (isActive, condition) = (branching.outerIsActive, branching.outerCondition)
       } else {
         var parser = ConditionParser(Array(terms), source, platform)
         let holds: Bool? = word == "#else" ? true : parser.value()
+        branching.terms.append(terms.map { source[$0.range] })
+        if holds != false { branching.mayHold = true }
         isActive = branching.outerIsActive && !branching.isDecided && holds != false
         condition = branching.outerCondition
         if isActive {
@@ -83,6 +115,21 @@ struct ConditionedTokens {
       index = end
     }
     if let unclosed = open.last { throw failure("This #if has no #endif.", all[unclosed.start]) }
+  }
+
+  /// Whether branches have nothing but imports: what needs the modules is elsewhere.
+  private static func isImports(_ tokens: ArraySlice<Token>, _ source: SourceText) -> Bool {
+    var isImport: Bool = true
+    for place in tokens.indices where tokens[place].startsLine {
+      var words: [String] = []
+      var next: Int = place
+      repeat {
+        words.append(source[tokens[next].range])
+        next += 1
+      } while next < tokens.endIndex && !tokens[next].startsLine
+      if !words[0].hasPrefix("#"), !words.contains("import") { isImport = false }
+    }
+    return isImport
   }
 }
 

@@ -23,6 +23,9 @@ struct PortCommand: ParsableCommand {
         clarus port Sources/Shop --write
         clarus port . --json | jq '.findings[] | select(.outcome == "left")'
 
+      EXIT STATUS
+        0 also where places are left   1 nothing was changed, as standard error says   2 wrong usage
+
       JSON
         { "files": [{"path", "changedLines"}], "changedLines", "written": true or false,
           "findings": [{"path", "line", "column", "rule", "outcome": "rewritten", "left" or "check", "source", "message",

@@ -25,6 +25,8 @@ struct PortedSources {
   private(set) var fileCount: Int = 0
   /// What manifests lack and have to be given by hand.
   private(set) var manifestNotes: [String] = []
+  /// How many places of manifests these are about.
+  private var manifestPlaces: Int = 0
 
   /// The files of a module that has to say which of the ambiguous names are meant.
   private struct AmbiguousModule {
@@ -180,12 +182,16 @@ struct PortedSources {
         .map { "\($0.0): [\($0.1.joined(separator: ", "))]" }
       notes.append("\(name): the target \(target.name) needs \(texts.joined(separator: " and "))")
     }
-    if manifest.package == nil, !notes.isEmpty {
+    if !notes.isEmpty {
       manifestNotes.append(
-        "\(name): the package depends on Clarus: .package(url: \"…/clarus\", branch: \"main\"), or .package(name: "
-          + "\"clarus\", path: …) for a copy")
+        manifest.package == nil
+          ? "\(name) doesn't name Clarus yet: add .package(url: \"…/clarus\", branch: \"main\"), or .package(name: \"clarus\", "
+            + "path: …) for a copy, to its dependencies"
+          : "\(name) names Clarus already; what is missing has to be added by hand"
+            + (isInside ? ", since a list of it is computed" : ", since it is outside of the folder"))
     }
     manifestNotes += notes
+    manifestPlaces += notes.count + (manifest.package == nil && !notes.isEmpty ? 1 : 0)
     if manifest.new != manifest.old {
       changes.append(
         Change(
@@ -248,12 +254,14 @@ struct PortedSources {
       try output.writeLine(DisplayWidth.escaped("\(path): left out: \(reason)"))
     }
     for note in manifestNotes { try output.writeLine(note) }
-    let left: Int = findings.count { $0.rule.outcome == .left } + manifestNotes.count
+    let left: Int = findings.count { $0.rule.outcome == .left } + manifestPlaces
+    let checks: Int = findings.count { $0.rule.outcome == .check }
     let verb: String = written ? "changed" : "to change"
     try output.writeLine(
       """
       \(Counted.text(fileCount, "file", "files")); \(Counted.text(changedLineCount, "line", "lines")) \(verb) in \
-      \(Counted.text(changes.count, "file", "files")); \(Counted.text(left, "place", "places")) left to do by hand.
+      \(Counted.text(changes.count, "file", "files")); \(Counted.text(left, "place", "places")) left to do by hand\
+      \(checks == 0 ? "" : ", \(checks) to look at").
       """)
   }
 

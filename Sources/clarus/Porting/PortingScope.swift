@@ -25,6 +25,15 @@ struct PortingScope {
     }
     guard found.kind == .folder else {
       if let reason = Self.objection(to: found.kind) { throw CommandFailure("\(path): \(reason)") }
+      if root.lastPathComponent == "Package.swift" {
+        throw CommandFailure(
+          "\(path): It is the manifest of a package. Name the folder that it is in, or one with sources.")
+      }
+      guard root.pathExtension == "swift" else {
+        throw CommandFailure(
+          "\(path): It is no Swift source: its name does not end in .swift. Name a .swift file, or a folder with sources."
+        )
+      }
       (folder, place, files) = (nil, "", [root])
       return
     }
