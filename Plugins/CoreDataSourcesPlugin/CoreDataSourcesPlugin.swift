@@ -5,7 +5,8 @@ import PackagePlugin
 ///
 /// - The Swift files in the folder of the target that the target itself does not compile (`exclude:` of its
 ///   manifest) are compiled as they stand: each is rewritten as `clarus port` does it, into the build folder,
-///   and the compiler names the original file and line. What can't be rewritten is an error there.
+///   and the compiler names the original file and line. What can't be rewritten is an error there, and what
+///   compiles and may do something else is a warning, as are models beside these files that nothing compiles.
 /// - Members with `@NSManaged` in the files that the target compiles get their accessors.
 ///
 /// Documentation/classes.md has examples.
@@ -47,10 +48,22 @@ struct CoreDataSourcesPlugin: BuildToolPlugin {
       arguments += ["--import", module.name]
     }
     for file in beside { arguments += ["--beside", file.path] }
+    var inputs: [URL] = sources + beside
+    let own = Set(target.sourceFiles.map { $0.url.standardizedFileURL.path })
+    for model in TargetFiles.models(in: target.directoryURL)
+    where !own.contains(model.standardizedFileURL.path) {
+      arguments += ["--model", model.standardizedFileURL.path]
+    }
+    // The plugin that reads them always makes a source; one that is listed later compiles nothing for these.
+    let options: URL? = target.sourceFiles.map(\.url).first { $0.lastPathComponent == "coredata-modelc.json" }
+    if let options, !target.pluginGeneratedSources.isEmpty {
+      arguments += ["--options", options.standardizedFileURL.path]
+      inputs.append(options)
+    }
     return .buildCommand(
       displayName: "Rewriting the sources of \(target.name) for this platform",
       executable: try context.tool(named: "coredata-sources").url,
-      arguments: arguments + sources.map(\.path), inputFiles: sources + beside,
+      arguments: arguments + sources.map(\.path), inputFiles: inputs,
       outputFiles: sources.map { source in
         let name: String = source.lastPathComponent
         return folder.appendingPathComponent(name == "main.swift" ? name : "Built_\(name)")

@@ -25,6 +25,24 @@ enum TargetFiles {
     }
   }
 
+  /// All models of a folder, without hidden folders and packages in it.
+  static func models(in folder: URL) -> [URL] {
+    let manager = FileManager.default
+    var models: [URL] = []
+    for name in ((try? manager.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+    where !name.hasPrefix(".") {
+      let url: URL = folder.appendingPathComponent(name)
+      var isFolder: ObjCBool = false
+      guard manager.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue else { continue }
+      if ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"].contains(url.pathExtension) {
+        models.append(url)
+      } else if !manager.fileExists(atPath: url.appendingPathComponent("Package.swift").path) {
+        models += self.models(in: url)
+      }
+    }
+    return models
+  }
+
   /// All Swift files of a folder, without hidden folders and packages in it.
   static func swiftFiles(in folder: URL) -> [URL] {
     let manager = FileManager.default

@@ -3,7 +3,8 @@ import SwiftSources
 
 /// The tool of CoreDataSourcesPlugin. It has two commands:
 ///
-///     coredata-sources rewrite --output FOLDER [--import MODULE]… [--beside FILE]… FILE…
+///     coredata-sources rewrite --output FOLDER [--import MODULE]… [--beside FILE]… [--model PATH]…
+///                              [--options FILE] FILE…
 ///     coredata-sources accessors …, as ``AccessorsCommand`` describes it
 ///
 /// Messages are written as compilers write them. The exit status is 1 after an error.
@@ -16,7 +17,8 @@ enum Main {
       let command: String = arguments.removeFirst()
       switch command {
       case "rewrite":
-        try rewrite(CommandOptions(arguments, known: ["--output", "--import", "--beside"]))
+        try rewrite(
+          CommandOptions(arguments, known: ["--output", "--import", "--beside", "--model", "--options"]))
       case "accessors":
         let options = try CommandOptions(arguments, known: AccessorsCommand.options)
         for remark in try AccessorsCommand(options).run() { report("\(remark)") }
@@ -32,7 +34,7 @@ enum Main {
   }
 
   private static let usage: String = """
-    coredata-sources rewrite --output FOLDER [--import MODULE]… [--beside FILE]… FILE…
+    coredata-sources rewrite --output FOLDER [--import MODULE]… [--beside FILE]… [--model PATH]… [--options FILE] FILE…
     coredata-sources \(AccessorsCommand.usage)
     """
 
@@ -51,10 +53,12 @@ enum Main {
     let porter = try Porter(
       sources, beside: beside, modules: Set(options.all("--import")), style: .built)
     let results: [Porter.Result] = try porter.results()
+    let models = StrayModels(models: options.all("--model"), options: options.all("--options").first)
+    for warning in models.warnings { report(warning) }
     var errors: Int = 0
     for result in results {
-      for finding in result.findings where finding.rule.outcome == .left {
-        errors += 1
+      for finding in result.findings where finding.rule.outcome != .rewritten {
+        if finding.rule.outcome == .left { errors += 1 }
         report("\(finding)")
       }
       let path: String = result.source.path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

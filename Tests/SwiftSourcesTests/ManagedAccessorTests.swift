@@ -48,7 +48,7 @@ struct ManagedAccessorTests {
   }
 
   /// The folder of the build that this test belongs to.
-  private static let build: URL = {
+  static let build: URL = {
     let folders: [URL] = [
       URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
       Bundle.main.bundleURL.deletingLastPathComponent(),
