@@ -193,6 +193,7 @@ struct PorterTests {
         "#if canImport(UIKit) || canImport(AppKit)\nlet a = 1\n#endif\n#if !os(Linux)\nlet a = 1\n#elseif os(iOS)\nlet b = 1\n#endif\n",
         nil
       ),
+      ("struct A: View {}; let s: State = .on", nil),
       ("enum UIImage {}\nlet i: UIImage? = nil; let c = Design.UIColor.red", nil),
       // What the compiler does not see here.
       ("#if canImport(UIKit)\nimport UIKit\n@objc class A {}\n#else\nclass A {}\n#endif\n", nil),
@@ -250,7 +251,12 @@ struct PorterTests {
       ("let k = info[NSPersistentStoreURLKey]", .absentType),
       ("let k = NSPersistentStoreUbiquitousContentNameKey", .absentType),
       ("let i: UIImage? = nil", .appleClass), ("class A: NSViewController {}", .appleClass),
-      ("class A { @StateObject var x = 1 }", .appleClass), ("let c: AnyCancellable? = nil", .appleClass),
+      ("class A { @StateObject var x = 1 }", .appleClass),
+      (
+        "#if canImport(SwiftUI)\nimport SwiftUI\n#else\nimport Foundation\n#endif\nstruct A: View {}",
+        .appleClass
+      ), ("let u = f.url(forUbiquityContainerIdentifier: nil)", .absentType),
+      ("let c: AnyCancellable? = nil", .appleClass),
       ("a.perform(DATAStack.f(), with: x)", .selector),
       ("let s = #selector(A.f(_:))\nc.addObserver(self, selector: s, name: .x, object: s)", .selector),
       ("#if os(iOS)\nlet a = 1\n#elseif os(macOS)\nlet a = 2\n#endif", .unreachedCode),
@@ -331,6 +337,14 @@ struct PorterTests {
       + "@objc var a: Int { 1 }\n@objc var b: Int { 1 } }\nlet k = [\"a\", \"b\"]"
     let found = try port(text).findings.filter { $0.rule != .objectiveCAttribute }
     #expect(found.map(\.rule) == [.unlistedAccessor] && found.first?.line == 3, "\(found)")
+    // The class may be one that Codegen makes.
+    for (text, rules) in [
+      ("extension A { @objc var b: Int { 1 } }\nlet k = \"b\"", [.unlistedAccessor]),
+      ("extension A { @objc var b: Int { 1 } }", []),
+      ("struct A {}\nextension A { @objc var b: Int { 1 } }\nlet k = \"b\"", []),
+    ] as [(String, [PortingRule])] {
+      #expect(try port(text).findings.map(\.rule).filter { $0 != .objectiveCAttribute } == rules, "\(text)")
+    }
   }
 
   @Test func `a condition on a module of the program with the name of Apple's is listed`() throws {

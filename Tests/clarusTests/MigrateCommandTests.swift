@@ -215,6 +215,10 @@ import Testing
     #expect((problems as? [String])?.count == 1, "\(report)")
     let run = try migrate(store, "4")
     #expect(run.status == 1 && run.errors.contains("Item.sku is new and required"), "\(run)")
+    #expect(run.errors.hasSuffix("--plan prints the steps and the ways out.\n"), "\(run)")
+    // What lacks more than values has no such plan.
+    let refused = try migrate(store, "3")
+    #expect(refused.status == 1 && !refused.errors.contains("--plan"), "\(refused)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
   }
 

@@ -244,7 +244,10 @@ extension NSManagedObjectModel {
       throw MigrationFailure.stage(
         "The store holds the entities \(names.sorted().joined(separator: ", ")), which can't be migrated without "
           + "\(Set(missing + added).sorted().joined(separator: ", ")).",
-        advice: "Let the configuration contain them too, or migrate the store with an NSMigrationManager.")
+        advice: MigrationWords.text(
+          command: "Let the program that has the configurations of the model migrate it.",
+          program: "Let the configuration contain them too, or migrate the store with an NSMigrationManager.")
+      )
     }
     return copy
   }

@@ -1,8 +1,15 @@
-/// Whether advice is for somebody who runs the command line, or for the author of a program: the one writes
-/// options of a command, the other calls methods.
-package enum MigrationWords {
-  /// True in a command of `clarus`.
-  @TaskLocal package static var areForCommands: Bool = false
+import CoreDataStorage
 
-  static func text(command: String, program: String) -> String { areForCommands ? command : program }
+/// Whom the advice of migrations is for: somebody who runs the command line writes options of a command, the
+/// author of a program calls methods.
+package enum MigrationWords {
+  /// Set by the commands of `clarus`.
+  @TaskLocal package static var reader: ErrorReader = .developer
+
+  static func text(command: String, program: String) -> String {
+    switch reader {
+    case .commandLine: command
+    case .developer: program
+    }
+  }
 }

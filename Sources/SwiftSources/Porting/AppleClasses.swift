@@ -2,11 +2,12 @@
 enum AppleClasses {
   /// The module of a class; nil for other names.
   static func module(of name: String) -> String? {
+    if let module = others[name] { return module }
     if name.hasPrefix("UI"), name.dropFirst(2).first?.isUppercase == true {
       return interfaceKit.contains { name.hasPrefix($0) } ? "UIKit" : nil
     }
     if name.hasPrefix("NS") { return applicationKit.contains(name) ? "AppKit" : nil }
-    return others[name]
+    return nil
   }
 
   /// What names begin with.
@@ -40,6 +41,9 @@ enum AppleClasses {
     "FetchRequest": "SwiftUI", "SectionedFetchRequest": "SwiftUI", "FetchedResults": "SwiftUI",
     "StateObject": "SwiftUI", "ObservedObject": "SwiftUI", "EnvironmentObject": "SwiftUI",
     "NavigationView": "SwiftUI", "NavigationStack": "SwiftUI", "WindowGroup": "SwiftUI",
+    "View": "SwiftUI", "App": "SwiftUI", "Scene": "SwiftUI", "ViewModifier": "SwiftUI",
+    "PreviewProvider": "SwiftUI", "State": "SwiftUI", "Binding": "SwiftUI", "Environment": "SwiftUI",
+    "AppStorage": "SwiftUI", "UIViewRepresentable": "SwiftUI", "NSViewRepresentable": "SwiftUI",
     "CLLocation": "CoreLocation", "CLLocationCoordinate2D": "CoreLocation", "MKMapView": "MapKit",
     "CKRecord": "CloudKit", "CKContainer": "CloudKit", "CSSearchableItem": "CoreSpotlight",
   ]
@@ -47,7 +51,8 @@ enum AppleClasses {
   /// Names that programs use for types of their own: they count where the file imports the module.
   static let common: Set<String> = [
     "FetchRequest", "FetchedResults", "SectionedFetchRequest", "Published", "NavigationView",
-    "NavigationStack", "WindowGroup",
+    "NavigationStack", "WindowGroup", "View", "App", "Scene", "ViewModifier", "PreviewProvider", "State",
+    "Binding", "Environment", "AppStorage",
   ]
 }
 
@@ -68,9 +73,8 @@ extension PortingPass {
     )
   }
 
-  private func imports(_ module: String) -> Bool {
-    tokens.indices.contains { text($0) == "import" && text($0 + 1) == module }
-  }
+  /// Whether the file imports a module anywhere, also where the compiler does not look.
+  private func imports(_ module: String) -> Bool { importedModules.contains(module) }
 
   // MARK: Objective-C's forms
 

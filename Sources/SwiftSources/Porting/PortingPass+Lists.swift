@@ -77,7 +77,7 @@ extension PortingPass {
 
   private func listedFunction(_ index: Int) -> ListedMember? {
     guard let type = innermostType(at: tokens[index].range.lowerBound), isFunctionOwner(type),
-      type.condition == nil, !type.isConstrained
+      type.condition == nil, !type.isConstrained, type.genericParameters.isEmpty
     else { return nil }
     let function: Int = declaration(after: index)
     let modifiers: Set<String> = words(from: index, to: function)
@@ -158,7 +158,9 @@ extension PortingPass {
 
   private func listedAccessor(_ index: Int, _ keys: Set<String>) -> ListedMember? {
     guard let type = innermostType(at: tokens[index].range.lowerBound), type.condition == nil,
-      !type.isConstrained, let last = type.name.last, types.isManaged(last)
+      !type.isConstrained, type.genericParameters.isEmpty, let last = type.name.last,
+      // A class that is not in the sources may be one that the model's Codegen makes.
+      types.isManaged(last) || type.kind == .extension && types.found(last).isEmpty
     else { return nil }
     let property: Int = declaration(after: index)
     let modifiers: Set<String> = words(from: index, to: property)

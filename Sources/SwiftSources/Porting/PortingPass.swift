@@ -26,6 +26,8 @@ struct PortingPass {
   private(set) var knownAccessors: Set<String> = []
   /// Conditions of which no branch holds here, and that have no `#else`.
   let unreached: [Range<Int>]
+  /// What the file imports, in branches that are not compiled here too.
+  let importedModules: Set<String>
 
   struct Edit {
     let range: Range<Int>
@@ -47,6 +49,10 @@ struct PortingPass {
     let all: [Token] = try Lexer.tokens(of: file.source)
     let conditioned = try ConditionedTokens(all, of: file.source, on: platform)
     (tokens, unreached) = (conditioned.tokens, conditioned.unreached)
+    importedModules = Set(
+      zip(all, all.dropFirst()).compactMap { word, name in
+        file.source[word.range] == "import" && name.kind == .identifier ? file.source[name.range] : nil
+      })
     ownModules = style == .kept ? Self.conditions(on: platform, all, file.source) : []
   }
 
@@ -344,6 +350,7 @@ struct PortingPass {
     case "resultType": untypedRequest(index)
     case "perform": performedSelector(index)
     case "NSURL": fileURL(index)
+    case "forUbiquityContainerIdentifier": note(.absentType, at: tokens[index].range)
     case "NSManagedObject", "NSConstraintConflict": bareInitializer(index)
     case "Bundle": bundle(index)
     case "Set": setInitializer(index)

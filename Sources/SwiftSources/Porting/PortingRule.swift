@@ -107,7 +107,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .listedAccessor:
       "Key-value coding finds no computed property by its name: the class lists it in customAccessors."
     case .unlistedAccessor:
-      "Key-value coding finds no computed property by its name: list it in customAccessors of the class."
+      "Key-value coding finds no computed property by its name: list it in customAccessors of the class. One that Codegen makes has to be written by hand for that (Category/Extension)."
     case .classBound: "Without @objc the protocol is one of classes by AnyObject."
     case .fileURL: "NSURL.fileURL(withPath:) is Objective-C's: URL(fileURLWithPath:) takes its place."
     case .appleClass:

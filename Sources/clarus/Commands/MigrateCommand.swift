@@ -90,7 +90,7 @@ struct MigrateCommand: ParsableCommand {
           contentsOf: URL(fileURLWithPath: path), modelsBeside: [URL(fileURLWithPath: to)])
       }
     }
-    let planned: MigrationPlan = try MigrationWords.$areForCommands.withValue(true) {
+    let planned: MigrationPlan = try MigrationWords.$reader.withValue(.commandLine) {
       try Transformation.$passesData.withValue(true) {
         try withAdvice { try runPlan(at: url, to: model, by: chosen) }
       }
@@ -133,10 +133,23 @@ struct MigrateCommand: ParsableCommand {
   private func runPlan(at url: URL, to model: NSManagedObjectModel, by mapping: NSMappingModel?) throws
     -> MigrationPlan
   {
-    let planned = try MigrationPlan(
-      forStoreAt: url, to: model, mapping: mapping,
-      options: [NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds], isDown: down,
-      showsUnfinished: plan)
+    func make(showsUnfinished: Bool) throws -> MigrationPlan {
+      try MigrationPlan(
+        forStoreAt: url, to: model, mapping: mapping,
+        options: [NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds], isDown: down,
+        showsUnfinished: showsUnfinished)
+    }
+    let planned: MigrationPlan
+    do {
+      planned = try make(showsUnfinished: plan)
+    } catch {
+      guard error.ofCocoa?.code.rawValue == NSInferredMappingModelError, !plan,
+        (try? make(showsUnfinished: true)) != nil
+      else { throw error }
+      throw CommandFailure(
+        "\(ErrorText.oneLine((error as NSError).localizedDescription)) --plan prints the steps and the ways out."
+      )
+    }
     guard planned.isNeeded else { return planned }
     if let keepOriginal {
       try naming("--keep-original") {
@@ -152,6 +165,7 @@ struct MigrateCommand: ParsableCommand {
     do {
       return try body()
     } catch {
+      // A CommandFailure says all.
       guard let error = error.ofCocoa else { throw error }
       if error.code.rawValue == NSEntityMigrationPolicyError {
         throw CommandFailure(
