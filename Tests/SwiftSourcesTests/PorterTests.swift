@@ -156,6 +156,14 @@ struct PorterTests {
         "@objc public protocol P {\n}\n@objc protocol Q: P {}",
         "public protocol P: AnyObject {\n}\nprotocol Q: P {}"
       ),
+      // Requirements that types need not have.
+      (
+        "@objc public protocol P {\n  @objc optional func f(_ x: Int, y: Int)\n  func g()\n  @objc\n  optional func h()\n}\n"
+          + "func k(p: P?) { p?.f?(1, y: 2); p?.g(); p?.h?() }\n",
+        "public protocol P: AnyObject {\n  func f(_ x: Int, y: Int)\n  func g()\n  func h()\n}\n\n"
+          + "extension P {\n  public func f(_ x: Int, y: Int) {}\n  public func h() {}\n}\n"
+          + "func k(p: P?) { p?.f(1, y: 2); p?.g(); p?.h() }\n"
+      ),
       // Requests for other results than objects.
       (
         "let r = request as! NSFetchRequest<NSDictionary>, s = Item.fetchRequest() as! NSFetchRequest<NSDictionary>",
@@ -228,7 +236,8 @@ struct PorterTests {
         "class A: B { override func validateValue(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey k: String) throws {} }",
         .keyValidation
       ),
-      ("protocol P { optional func f() }", .optionalRequirement),
+      ("protocol P { optional func f() -> Int }", .optionalRequirement),
+      ("protocol P { optional var f: Int { get } }", .optionalRequirement),
       ("extension A { override func awakeFromInsert() {} }", .overrideInExtension),
       ("class A: B {}\nextension A { override func f(_ x: inout Int) {} }", .overrideInExtension),
       ("extension UUID: @retroactive CVarArg {}", .retroactiveArgument),
@@ -414,6 +423,10 @@ struct PorterTests {
       "class A: B {\n             public var x: Int16 { get { managedValue(Self._managedKey37_0) } set { setManagedValue(newValue, Self._managedKey37_0) } }; nonisolated private static let _managedKey37_0 = ManagedKey(\"x\")\n}"
     ),
     ("@objc(A)\nclass A {}\n", "        \nclass A {}\n"),
+    (
+      "protocol P {\n  optional func f(_ x: Int,\n    y: Int)\n}\nlet a = 1\n",
+      "protocol P {\n           func f(_ x: Int,\n    y: Int)\n} extension P { func f(_ x: Int, y: Int) {} }\nlet a = 1\n"
+    ),
   ])
   func `a build keeps lines and columns`(_ text: String, _ expected: String) throws {
     let built = try port(text, .built)

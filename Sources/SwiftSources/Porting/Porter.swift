@@ -148,7 +148,8 @@ package struct Porter {
     let module = PortedModule(
       overrides: overrides, checks: checks, namedChecks: namedChecks,
       listed: Dictionary(grouping: listed, by: \.owner), keys: keys,
-      knownAccessors: passes.reduce(into: []) { $0.formUnion($1.accessorsInLists) })
+      knownAccessors: passes.reduce(into: []) { $0.formUnion($1.accessorsInLists) },
+      defaulted: passes.flatMap(\.defaultedRequirements))
     for (file, var pass) in zip(files, passes) {
       pass.run(module)
       if style == .kept {
@@ -171,4 +172,5 @@ struct PortedModule {
   var listed: [String: [ListedMember]]
   var keys: Set<String>
   var knownAccessors: Set<String>
+  var defaulted: [DefaultedRequirement]
 }

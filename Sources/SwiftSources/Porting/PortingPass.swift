@@ -24,6 +24,9 @@ struct PortingPass {
   /// The words by which key-value coding may read properties.
   private(set) var keys: Set<String> = []
   private(set) var knownAccessors: Set<String> = []
+  /// The optional requirements of the module that get defaults.
+  private(set) var defaulted: [DefaultedRequirement] = []
+  private var defaultedNames: Set<String> = []
   /// Conditions of which no branch holds here, and that have no `#else`.
   let unreached: [Range<Int>]
   /// What the file imports, in branches that are not compiled here too.
@@ -108,12 +111,14 @@ struct PortingPass {
   mutating func run(_ module: PortedModule) {
     (movedOverrides, calledChecks, namedChecks) = (module.overrides, module.checks, module.namedChecks)
     (listed, keys, knownAccessors) = (module.listed, module.keys, module.knownAccessors)
+    (defaulted, defaultedNames) = (module.defaulted, Set(module.defaulted.map(\.name)))
     rewriteMembers(file.declarations)
     rewriteTransformers(file.declarations)
     storeInitializers(file.declarations)
     for range in ownModules { note(.ownModule, at: range) }
     for range in unreached { note(.unreachedCode, at: range) }
     addOverrides(file.declarations, path: [])
+    addDefaults()
     var index: Int = 0
     while index < tokens.count {
       let token: Token = tokens[index]
@@ -315,10 +320,7 @@ struct PortingPass {
         return index + 3
       }
     case "import": return importedModule(index)
-    case "optional":
-      if ["func", "var", "static", "mutating"].contains(text(index + 1)), text(index - 1) != "." {
-        note(.optionalRequirement, at: range(index, index + 2))
-      }
+    case "optional": requirement(index)
     case "override": overriding(index)
     case "AutoreleasingUnsafeMutablePointer": keyValidation(index)
     case "observeValue":
@@ -362,6 +364,7 @@ struct PortingPass {
     case let name where AppleClasses.module(of: name) != nil: appleClass(index)
     case "self": classInitializer(index)
     case let name where Porter.ambiguousNames.contains(name): ambiguous(index)
+    case let name where defaultedNames.contains(name): requirementCall(index)
     default: break
     }
     return index + 1

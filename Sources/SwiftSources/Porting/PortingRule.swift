@@ -25,6 +25,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case listedAccessor = "listed-accessor"
   case classBound = "class-bound-protocol"
   case fileURL = "file-url"
+  case defaultedRequirement = "defaulted-requirement"
   // Left.
   case unreadableKeyPath = "key-path-left"
   case selector = "selector"
@@ -66,7 +67,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
       .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName, .observer,
       .appleModule, .appleSubmodule, .requestCast, .classInitializer, .transformerInitializer, .movedOverride,
-      .timeConstant, .codedClass, .checkedKey, .listedFunction, .listedAccessor, .classBound, .fileURL:
+      .timeConstant, .codedClass, .checkedKey, .listedFunction, .listedAccessor, .classBound, .fileURL,
+      .defaultedRequirement:
       .rewritten
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember,
@@ -110,6 +112,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "Key-value coding finds no computed property by its name: list it in customAccessors of the class. One that Codegen makes has to be written by hand for that (Category/Extension)."
     case .classBound: "Without @objc the protocol is one of classes by AnyObject."
     case .fileURL: "NSURL.fileURL(withPath:) is Objective-C's: URL(fileURLWithPath:) takes its place."
+    case .defaultedRequirement:
+      "Requirements can't be optional: this one has a default that does nothing, in an extension, and is called as any other. Where a class conforms without it, the method of a subclass is not called: let the class declare it too."
     case .appleClass:
       "The class is in a module of Apple's platforms: put what uses it into #if canImport(…) of that module."
     case .unreachedCode:
