@@ -86,8 +86,8 @@ import Testing
     #expect((run.output, run.status) == ("The stores are equal: 30 objects compared.\n", 0), "\(run)")
   }
 
-  // Finding: `--by` was advised where it led nowhere: without attributes, or with the same values in objects of
-  // the same numbers.
+  // Finding: `--by` was advised where it led nowhere: without attributes, or with the same values in objects
+  // of the same numbers.
   @Test func `attributes are advised that tell the objects apart, and none where there are none`() throws {
     let store = try RichStore()
     defer { store.remove() }
