@@ -16,6 +16,8 @@ private struct ReadStep {
   /// For a to-one value: the declared destination.
   var target: Int32
   var kind: Kind
+  /// For a to-one value: the entities that its column of entity numbers is believed about.
+  var believed: Range<Int32> = 0..<0
 }
 
 /// A to-one value whose row does not contain the target's entity; the engine looks it up after the fetch.
@@ -53,7 +55,11 @@ final class RowReader: Sendable {
   /// How many bytes of the tail a row of the last slab has; −1 before the first one.
   private let tailPerRow = Atomic<Int>(-1)
 
-  init(schema: StoreSchema, columns: RowColumns, layout: EntityLayout, external: ExternalData) {
+  /// `looksTargetsUp`: whether the entities of all targets are left open, whatever their rows say.
+  init(
+    schema: StoreSchema, columns: RowColumns, layout: EntityLayout, external: ExternalData,
+    looksTargetsUp: Bool = false
+  ) {
     self.schema = schema
     self.columns = columns
     self.layout = layout
@@ -72,7 +78,13 @@ final class RowReader: Sendable {
           // The destination has sub-entities but no column with the target's entity: look every target up.
           step.kind = .toOneOfFamily
         }
-        if step.kind == .toOneOfFamily { resolvesTargets = true }
+        if step.kind == .toOneOfFamily {
+          resolvesTargets = true
+          if read.target >= 0, !looksTargetsUp {
+            let family: ClosedRange<Int> = schema.layout.entities[Int(read.target)].family
+            step.believed = Int32(family.lowerBound)..<Int32(family.upperBound) + 1
+          }
+        }
         steps.append(step)
       }
       ranges.append(start..<steps.count)
@@ -207,7 +219,10 @@ final class RowReader: Sendable {
                   slot.storeBytes(of: key, as: Int64.self)
                   let column = Int(step.pointee.entityColumn)
                   let number: Int = column < 0 ? 0 : Int(sqlite3_value_int64(values[column]))
-                  if number > 0, number < numbers.count, numbers[number] >= 0 {
+                  // A number of another hierarchy is damage; the target's own row tells its entity.
+                  if number > 0, number < numbers.count,
+                    step.pointee.believed.contains(Int32(truncatingIfNeeded: numbers[number]))
+                  {
                     RowLayout.setTargetEntity(slot, to: Int64(numbers[number]))
                   } else {
                     RowLayout.setTargetEntity(slot, to: Int64(step.pointee.target))

@@ -14,17 +14,13 @@ extension SQLiteEngine {
       let statements = ExaminationStatements(schema)
       try checkCounters(statements, database, &problems)
       try checkTypes(statements, database, &problems)
+      try checkTargetNumbers(statements, database, &problems)
       try checkPairs(statements, database, &problems)
       try checkOrders(statements, database, &problems)
       try checkStructure(database, &problems)
       return (problems, try fileReferences(statements, database))
     }
-    for rows in try unreachableRows() {
-      problems.add(
-        StoreProblem(
-          rows.kind, entity: rows.entity, count: rows.keys.count,
-          "Rows in the table of \(rows.entity) \(rows.reason) (keys \(rows.shownKeys()))."))
-    }
+    for rows in try unreachableRows() { problems.add(rows.problem) }
     checkFiles(references, &problems)
     try findOrphans(&problems)
     return problems.all
@@ -221,6 +217,28 @@ extension SQLiteEngine {
               .value, entity: entity.name, property: slot.name,
               objects: [RowID(entity: owner, key: rows.integer(0))],
               "\(entity.name).\(slot.name) has a value that is none of its type (\(column.kind.wordForMessages))."
+            ))
+        }
+      }
+    }
+  }
+
+  /// A reference has its object's key, and beside it the number of the object's entity.
+  private func checkTargetNumbers(
+    _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
+  ) throws {
+    for entity in layout.entities where schema.tablePosition[entity.index] != nil {
+      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
+        guard let sql = statements.wrongTargetNumbers(of: entity, slot: number) else { continue }
+        let rows = try RawStatement(database, sql, url: url)
+        defer { rows.reset() }
+        while try rows.step() {
+          let owner: Int = schema.entityIndex(ofNumber: Int(clamping: rows.integer(1))) ?? entity.index
+          problems.add(
+            StoreProblem(
+              .value, entity: entity.name, property: slot.name,
+              objects: [RowID(entity: owner, key: rows.integer(0))],
+              "\(entity.name).\(slot.name) has beside the key of an object the number of another entity than the object's."
             ))
         }
       }

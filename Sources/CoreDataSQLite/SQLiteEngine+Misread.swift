@@ -59,8 +59,10 @@ extension SQLiteEngine {
       found[RowID(entity: owner, key: rows.integer(0)), default: []].append(
         UnwritableValue(
           slot: slot,
-          reason:
-            "the file has \(shown(rows)), which is none of its type (\(place.column.kind.wordForMessages))"))
+          reason: place.column.kind == .decimal
+            ? "\(shown(rows)) is no decimal number"
+            : "the file has \(shown(rows)), which is none of its type (\(place.column.kind.wordForMessages))")
+      )
     }
   }
 

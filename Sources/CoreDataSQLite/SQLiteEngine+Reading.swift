@@ -164,7 +164,9 @@ extension SQLiteEngine {
       return RowBatch()
     }
     let reader: RowReader = text.reader {
-      RowReader(schema: schema, columns: text.columns, layout: layout, external: external.lenient)
+      RowReader(
+        schema: schema, columns: text.columns, layout: layout, external: external.lenient,
+        looksTargetsUp: options.looksTargetsUp)
     }
     var batch = RowBatch()
     func read(

@@ -295,7 +295,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     memberStatements = MemberStatements(compiler)
     statements = StatementCache(compiler, limit: options.statementLimit) { [external] plan in
       RowReader(
-        schema: compiler.schema, columns: compiler.rowColumns(plan), layout: plan.entity, external: external)
+        schema: compiler.schema, columns: compiler.rowColumns(plan), layout: plan.entity, external: external,
+        looksTargetsUp: options.looksTargetsUp)
     }
     saveCompiler = SaveCompiler(schema: facts.schema)
     texts = EngineStatements(

@@ -35,6 +35,10 @@ package struct SQLiteOptions: Sendable {
   /// Whether a file is read although its size and its header disagree, as those of a file that was cut off.
   package var salvages: Bool = false
 
+  /// Whether the entity of a reference's object is taken from that object's row, whatever stands beside the
+  /// reference.
+  package var looksTargetsUp: Bool = false
+
   package enum MissingExternalData: Sendable {
     /// Reading the row throws, naming the file.
     case isError
@@ -64,5 +68,6 @@ package struct SQLiteOptions: Sendable {
     tracksHistory = options.tracksHistory
     checksModel = options.checksModel
     salvages = options.salvages && options.isReadOnly
+    looksTargetsUp = options.looksTargetsUp
   }
 }

@@ -13,7 +13,8 @@ package struct StoreTransfer {
   package struct Outcome {
     /// The new keys by root entity and former key if the target has numbered the rows anew, else nothing.
     package var keys: [Int: [Int64: Int64]] = [:]
-    /// References that the target does not have, since they lead to no such object, by properties.
+    /// References that the target does not have, since they lead to no such object, by properties; and rows of
+    /// the source that stand for no object.
     package var leftOut: [StoreProblem] = []
   }
 
@@ -49,6 +50,7 @@ package struct StoreTransfer {
         } else {
           outcome = try transfer.copyAtOnce()
         }
+        outcome.leftOut += try TransferredReferences.rows(lostBy: source)
         outcome.leftOut += try TransferredReferences.pairs(lostBy: source)
         return outcome
       } catch let error as StoreError {
@@ -61,21 +63,12 @@ package struct StoreTransfer {
   /// The error that names the first objects of the source with values that are to be unique.
   private func duplicates() throws -> StoreError? {
     guard let source = source as? any StoreEngine else { return nil }
-    var unique = UniqueValues(source)
-    for entity in entities {
-      let scan = try RowScan(entity, in: source)
-      var found: UniqueValues.Twins?
-      try scan.forEachPage { page in
-        if found == nil { found = try unique.firstTwins(among: try scan.rows(page)) }
-      }
-      guard let found else { continue }
-      return .duplicates(
-        url: source.fileURL, entity: found.entity.name, constraint: found.names, values: found.values,
-        objects: [found.first, found.second].map {
-          ObjectURI.text(of: $0, in: source.layout, store: source.identifier)
-        })
-    }
-    return nil
+    guard let found = try UniqueValues.firstTwins(in: source, entities) else { return nil }
+    return .duplicates(
+      url: source.fileURL, entity: found.entity.name, constraint: found.names, values: found.values,
+      objects: [found.first, found.second].map {
+        ObjectURI.text(of: $0, in: source.layout, store: source.identifier)
+      })
   }
 
   /// A copy of a value that reads as another would have another value, and look sound.

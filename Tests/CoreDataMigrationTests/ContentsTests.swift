@@ -163,7 +163,10 @@ struct ContentsTests {
     )
     let models = try TemporaryFolder()
     let program = try SourceModel.write([first, second], in: models)
-    for mapping in [nil, Self.mapping("$source.amount")] {
+    // The last one is what is inferred for an attribute that becomes required.
+    for mapping in [
+      nil, Self.mapping("$source.amount"), Self.mapping("TERNARY($source.amount == nil, 7, $source.amount)"),
+    ] {
       let folder = try TemporaryFolder()
       let url: URL = try Self.store(first, kind, folder, digits.map(number))
       try MigrationPlan(forStoreAt: url, to: program, mapping: mapping).run()

@@ -315,7 +315,8 @@ struct PlanReasonTests {
     let bytes: Data = try Data(contentsOf: url)
     let names: [String] = try files.contentsOfDirectory(atPath: folder.url.path).sorted()
     for (place, words) in [
-      ("taken.sqlite", "There is a file already."), ("folder", "It is a folder."),
+      ("taken.sqlite", "There is a file already, and it is no copy of the store as it is now."),
+      ("folder", "It is a folder."),
       ("link.sqlite", "It is a link that leads to no file."),
       (url.lastPathComponent, "It is the store itself."),
       ("none/copy.sqlite", "There is no folder"), ("taken.sqlite/copy.sqlite", "is no folder"),
@@ -334,6 +335,64 @@ struct PlanReasonTests {
       try Versions.using(Versions.first(), .sqlite, folder.file("copy.sqlite")) {
         try Versions.people($0).count
       } == 3)
+  }
+
+  @Test(
+    "a copy of the store as it is, which a killed process has left, is the original",
+    arguments: [
+      StoreKind.sqlite, .xml,
+    ])
+  func keptOriginal(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let place: URL = folder.file("copy.store")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    try coordinator.replacePersistentStore(at: place, withPersistentStoreFrom: url, ofType: kind.type)
+    if kind == .sqlite {
+      // What the log has is in the copy's file.
+      try change(url, "PRAGMA user_version = 5")
+      let error = errorThrown {
+        try MigrationPlan(forStoreAt: url, to: noted()).run(keepingOriginalAt: place)
+      }
+      #expect(error?.localizedDescription.contains("no copy of the store as it is now") == true)
+      try change(url, "PRAGMA user_version = 0")
+    }
+    struct Stopped: Error {}
+    let bytes: Data = try Data(contentsOf: place)
+    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    if kind == .xml {
+      // An error does not remove what was there before.
+      #expect(
+        errorThrown {
+          try MigrationPlan(forStoreAt: url, to: noted()).run(keepingOriginalAt: place) { _, _ in
+            throw Stopped()
+          }
+        } != nil)
+    }
+    try MigrationPlan(forStoreAt: url, to: noted()).run(keepingOriginalAt: place)
+    #expect(try Versions.using(noted(), kind, url) { try Versions.people($0).count } == 3)
+    #expect(try Data(contentsOf: place) == bytes)
+    let now: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    #expect(
+      now.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+        == names.filter {
+          !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
+        })
+  }
+
+  @Test("rows that stand for no object are a problem of a copy, which ends with the same words")
+  func unreachableRows() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let mapping: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: Versions.first(), destinationModel: noted())
+    try change(url, "UPDATE ZPERSON SET Z_ENT = 77 WHERE ZNAME = 'person 1'")
+    let plan = try MigrationPlan(forStoreAt: url, to: noted(), mapping: mapping)
+    let problem: String = plan.steps[0].problems.first { $0.contains("number of no entity") } ?? ""
+    #expect(problem.hasPrefix("1 row(s) in the table of Person have"), "\(plan)")
+    #expect(problem.contains("clarus check \(url.path) --repair OUT"), "\(plan)")
+    let error = errorThrown { try plan.run() }
+    #expect(error?.localizedDescription.contains(problem) == true, "\(error as Any)")
   }
 
   // MARK: Verification

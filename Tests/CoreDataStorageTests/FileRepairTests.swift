@@ -156,10 +156,23 @@ import Testing
     Case(
       old: "<attribute name=\"title\" type=\"string\">item 2", new: "<attri\" bute>item 2",
       titles: ["item 1", "item 3"],
-      says: "Item was read in part: the XML is damaged at line "),
+      says: ", within the object. Nothing was read of title, which may have stood there."),
+    Case(
+      old: "<attribute name=\"title\" type=\"string\">item 2",
+      new: "<attribute name=\"title\" type=\"st<ring\">item 2", titles: ["item 1", "item 3"],
+      says: "Item.title could not be read (the XML is damaged at line "),
+    Case(
+      old: "item 2</attribute>", new: "item 2<attribute>", titles: ["item 1", "item 3"],
+      says: "Item.title could not be read (the XML is damaged"),
+    Case(
+      old: "item 2</attribute>", new: "item & 2</attribute>", titles: ["item 1", "item 3"],
+      says: "Item.title could not be read (the XML is damaged"),
     Case(
       old: "</attribute>\n        <relationship name=\"tag\"", new: "<\n        <relationship name=\"tag\"",
-      says: "Item was read in part"),
+      says: "Item.count could not be read (the XML is damaged"),
+    Case(
+      old: "</object>\n    <object type=\"ITEM\" id=\"z104\"", new: "</obj<object type=\"ITEM\" id=\"z104\"",
+      says: "Item was read in part: the XML "),
     Case(
       old: "<object type=\"ITEM\" id=\"z103\"", new: "<object type=ITEM id=\"z103\"",
       titles: ["item 1", "item 3"],
@@ -173,6 +186,9 @@ import Testing
     Case(
       old: "item 2</", new: "item \u{1}2</", titles: ["item 1", "item \u{FFFD}2", "item 3"],
       says: "It has bytes that are no text of XML; U+FFFD stands in their places"),
+    Case(
+      old: "item 2</", new: "item \u{1}2</", titles: ["item 1", "item \u{FFFD}2", "item 3"],
+      says: "Item.title had bytes that are no text of XML; U+FFFD stands in their places."),
     Case(
       old: "idrefs=\"z105\"", new: "idrefs=\"105\"", says: "Item.tag named '105', which is no object."),
     Case(
@@ -210,6 +226,13 @@ import Testing
     #expect(titles == test.titles, "\(engine.partsLeftOut().problems)\n\(damaged)")
     let said: [String] = engine.partsLeftOut().problems.map(\.message)
     #expect(said.contains { $0.contains(test.says) }, "\(said)")
+    // What follows the damage in its object is read too.
+    guard case .stored(_, let count)? = engine.layout.byName["Item"]?.slot(named: "count")?.role,
+      case .stored(_, let tag)? = engine.layout.byName["Item"]?.slot(named: "tag")?.role
+    else { return }
+    let rows: [RowRef] = try Self.rows(engine, "Item")
+    if !test.says.contains("count") { #expect(rows.allSatisfy { $0.hasValue(count) }, "\(said)") }
+    if !test.old.contains("idrefs") { #expect(rows.allSatisfy { $0.hasValue(tag) }, "\(said)") }
   }
 
   @Test func `of a document that is cut off what precedes the end is read`() throws {
@@ -223,7 +246,274 @@ import Testing
     defer { try? engine.close() }
     #expect(try Self.rows(engine, "Item").count == 3)
     let said: [String] = engine.partsLeftOut().problems.map(\.message)
-    #expect(said.count == 1 && said[0].hasPrefix("Item was read in part"), "\(said)")
+    #expect(said.count == 2, "\(said)")
+    #expect(said.contains { $0.hasPrefix("Item was read in part: the XML ends early") }, "\(said)")
+    #expect(said.contains { $0.hasPrefix("Item.title could not be read") }, "\(said)")
+  }
+
+  // MARK: Values that read as others
+
+  /// Types of an attribute, and texts that are no value of them: most of them read as another value.
+  static let wrongTexts: [(type: NSAttributeType, texts: [String])] = [
+    (.doubleAttributeType, ["1e999", "-1e400", "1e-400", "1 2"]),
+    (.floatAttributeType, ["1e39", "1e-60", "x"]), (.dateAttributeType, ["1e999", "today"]),
+    (.integer16AttributeType, ["40000", "1.5", "1e3"]), (.integer64AttributeType, ["9223372036854775808"]),
+    (.booleanAttributeType, ["2", "maybe"]),
+    (
+      .decimalAttributeType,
+      [
+        String(repeating: "1234567890", count: 6), "0.1234567890123456789012345678901234567890123", "1e200",
+        "12x",
+      ]
+    ),
+    (.binaryDataAttributeType, ["QUJ", "QU*JD", "QUJDRR==", "Q=UJD", "QUJD=="]),
+    (.UUIDAttributeType, ["1234"]),
+  ]
+
+  private static func replaceCount(in url: URL, by text: String, _ name: String) throws {
+    let document = try String(contentsOf: url, encoding: .utf8)
+    try document.replacing(">many<", with: ">\(text)<")
+      .replacing(/<attribute name="count" type="string">[13]<\/attribute>/, with: "")
+      .write(
+        to: url.deletingLastPathComponent().appendingPathComponent(name), atomically: true, encoding: .utf8)
+  }
+
+  @Test(arguments: wrongTexts)
+  func `a text that would read as another value is an error, and nil in a repair`(
+    type: NSAttributeType, texts: [String]
+  ) throws {
+    let folder = try TemporaryFolder()
+    try Self.makeStore(.xml, at: folder.file("Whole.xml"), Self.model())
+    let model: NSManagedObjectModel = Self.model(count: type)
+    let url: URL = folder.file("Shop.xml")
+    var reading: StoreOpeningOptions = Self.salvaging
+    reading.salvages = false
+    for text in texts {
+      try Self.replaceCount(in: folder.file("Whole.xml"), by: text, "Shop.xml")
+      let error: StoreError? = #expect(throws: StoreError.self, "\(text)") {
+        try AtomicKind.xml.open(at: url, layout: ModelLayout(model: model), options: reading)
+      }
+      let said: String = error?.message().description ?? ""
+      for word in [url.path, "Item.count", "z103", "'\(text)'", "clarus check STORE --repair OUT"] {
+        #expect(said.contains(word), "\(text): \(said)")
+      }
+      let engine: any StoreEngine = try Self.open(.xml, url, model)
+      defer { try? engine.close() }
+      guard case .stored(_, let word)? = engine.layout.byName["Item"]?.slot(named: "count")?.role else {
+        return
+      }
+      #expect(try Self.rows(engine, "Item").allSatisfy { !$0.hasValue(word) }, "\(text)")
+      let noted: [StoreProblem] = engine.partsLeftOut().problems
+      #expect(
+        noted.count == 1 && noted[0].property == "count" && noted[0].message.contains("'\(text)'"),
+        "\(noted)")
+    }
+  }
+
+  static let rightTexts: [(type: NSAttributeType, texts: [String])] = [
+    (.doubleAttributeType, ["inf", "-0", "nan", "0.0", "4.9e-324", "1e-310"]),
+    (.decimalAttributeType, ["1.50", "-0", "1e3", "12345678901234567890123456789012345678", "NaN"]),
+    (.binaryDataAttributeType, ["", "QUJD", "QU\n\t JD", "QQ=="]),
+    (.floatAttributeType, ["0.1", "3.4028235e+38", "1e-45"]),
+  ]
+
+  @Test(arguments: rightTexts)
+  func `a text that is a value is read`(type: NSAttributeType, texts: [String]) throws {
+    let folder = try TemporaryFolder()
+    try Self.makeStore(.xml, at: folder.file("Whole.xml"), Self.model())
+    for text in texts {
+      try Self.replaceCount(in: folder.file("Whole.xml"), by: text, "Shop.xml")
+      let engine: any StoreEngine = try Self.open(.xml, folder.file("Shop.xml"), Self.model(count: type))
+      defer { try? engine.close() }
+      #expect(engine.partsLeftOut().problems.isEmpty, "\(text) \(engine.partsLeftOut().problems)")
+    }
+  }
+
+  @Test(arguments: [
+    ("version>", "has no <version>"), ("nextObjectID>", "has no <nextObjectID>"),
+    ("metadata>", "has no <metadata>"), ("plist", "<metadata> has no dictionary"),
+  ])
+  func `parts of the beginning that are missing are told`(part: String, says: String) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.makeStore(.xml, at: url, Self.model())
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let begin = try #require(text.range(of: "<\(part)")?.lowerBound)
+    let end = try #require(text.range(of: "</\(part)")?.upperBound)
+    let rest: Substring = text[end...].drop { $0 == ">" }
+    try (text[..<begin] + rest).write(to: url, atomically: true, encoding: .utf8)
+    var reading: StoreOpeningOptions = Self.salvaging
+    for salvages in [true, false] {
+      reading.salvages = salvages
+      let engine: any StoreEngine = try AtomicKind.xml.open(
+        at: url, layout: ModelLayout(model: Self.model()), options: reading)
+      defer { try? engine.close() }
+      let said: [String] = engine.partsLeftOut().problems.map(\.message)
+      #expect(said.contains { $0.contains(says) }, "\(said)")
+      #expect(try Self.rows(engine, "Item").count == 3)
+    }
+  }
+
+  // MARK: What the new store lacks
+
+  @Test(arguments: kinds.indices)
+  func `what the model requires and a repair has no value for is listed with its objects`(number: Int) throws
+  {
+    let (kind, folder) = (Self.kinds[number], try TemporaryFolder())
+    let url: URL = folder.file("Shop")
+    try Self.makeStore(kind, at: url, Self.model())
+    let model: NSManagedObjectModel = Self.model(count: .integer32AttributeType)
+    model.entitiesByName["Item"]?.attributesByName["count"]?.isOptional = false
+    let engine: any StoreEngine = try Self.open(kind, url, model)
+    defer { try? engine.close() }
+    let outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: nil)
+      .run(to: folder.file("New"), kind: kind)
+    guard case .stored(_, let word)? = engine.layout.byName["Item"]?.slot(named: "count")?.role else {
+      return
+    }
+    // Those whose count the file does not give as a number.
+    let lacking: [RowID] = try Self.rows(engine, "Item").filter { !$0.hasValue(word) }.map(\.id)
+    #expect(!lacking.isEmpty && outcome.invalid.map(\.objects) == [lacking], "\(outcome.invalid)")
+    #expect(
+      outcome.invalid.first?.message
+        == "Item.count is nil, and the model requires a value: the store opens, but these objects can't be saved "
+        + "until that is set.")
+  }
+
+  @Test func `objects without an id of the model are counted by entity`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.makeStore(.xml, at: url, Self.model())
+    let text = try String(contentsOf: url, encoding: .utf8)
+    try text.replacing("type=\"TAG\" id=\"z", with: "type=\"TOG\" id=\"z")
+      .replacing("id=\"z103\"", with: "id=\"103\"")
+      .replacing("type=\"ITEM\" id=\"z104\"", with: "type=\"ITEM id=\"z104\"")
+      .write(to: url, atomically: true, encoding: .utf8)
+    let engine: any StoreEngine = try Self.open(.xml, url, Self.model())
+    defer { try? engine.close() }
+    let outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: nil)
+      .run(to: folder.file("New.xml"), kind: AtomicKind.xml)
+    let lost: [String] = outcome.entities.map { "\($0.name) \($0.saved) \($0.lost) \($0.lostWithoutKey)" }
+    #expect(lost == ["Item 1 [] 2", "Tag 0 [] 0", "TOG 0 [105] 0"])
+  }
+
+  // MARK: Sides and equal values
+
+  private static func pairedModel() -> NSManagedObjectModel {
+    makeModel([ModelEntity("Item", [("title", .stringAttributeType)]), ModelEntity("Tag")]) { entities in
+      guard let item = entities["Item"], let tag = entities["Tag"] else { return }
+      let one = addRelationship("tag", from: item, to: tag, toMany: false)
+      let many = addRelationship("items", from: tag, to: item, toMany: true)
+      one.inverseRelationship = many
+      many.inverseRelationship = one
+    }
+  }
+
+  /// A document with items that have titles and name tags, and tags that list items.
+  private static func document(
+    items: [(key: Int, title: String, tag: String)], tags: [(key: Int, items: String)]
+  ) -> String {
+    func relationship(_ name: String, _ counts: String, _ destination: String, _ ids: String) -> String {
+      "<relationship name=\"\(name)\" type=\"\(counts)\" destination=\"\(destination)\" idrefs=\"\(ids)\"></relationship>"
+    }
+    let objects: [String] =
+      items.map { key, title, tag in
+        "<object type=\"ITEM\" id=\"z\(key)\"><attribute name=\"title\" type=\"string\">\(title)</attribute>"
+          + relationship("tag", "0/1", "TAG", tag) + "</object>"
+      }
+      + tags.map { key, items in
+        "<object type=\"TAG\" id=\"z\(key)\">" + relationship("items", "0/0", "ITEM", items) + "</object>"
+      }
+    return """
+      <?xml version="1.0"?>
+      <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+      <database><databaseInfo><version>134481920</version><UUID>B4FC79D0-E654-43EF-9020-A5273B3F104A</UUID>
+      <nextObjectID>200</nextObjectID><metadata><plist version="1.0"><dict></dict></plist></metadata></databaseInfo>
+      \(objects.joined(separator: "\n"))</database>
+      """
+  }
+
+  /// What an item has as its tag, what two tags list, and what is said.
+  struct SidesCase: Sendable {
+    var tag: String
+    var first: String
+    var second: String = ""
+    var says: [String] = []
+  }
+
+  private static let taken =
+    "Tag.items names an object whose tag did not name it in turn, and was taken to do so."
+
+  static let sides: [SidesCase] = [
+    SidesCase(tag: "z110", first: "z101"), SidesCase(tag: "", first: "z101", says: [taken]),
+    SidesCase(
+      tag: "z110", first: "",
+      says: ["Item.tag names an object whose items did not name it in turn, and was taken to do so."]),
+    SidesCase(
+      tag: "z110", first: "z101", second: "z101",
+      says: ["Tag.items named an object whose tag names another one, and which was left out."]),
+    SidesCase(tag: "z110", first: "z101 z101", says: ["Tag.items names an object twice; it counts once."]),
+    SidesCase(
+      tag: "101", first: "z101", says: ["Item.tag named '101', which is no object.", taken]),
+    SidesCase(
+      tag: "z120 z110", first: "z101",
+      says: [
+        "Item.tag could not be read (it has 2 objects and is to one), and is the object whose list has it.",
+        taken,
+      ]),
+  ]
+
+  @Test(arguments: sides)
+  func `pairs that only one side of a relationship names are told, with what is made of them`(test: SidesCase)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.document(items: [(101, "a", test.tag)], tags: [(110, test.first), (120, test.second)])
+      .write(to: url, atomically: true, encoding: .utf8)
+    var options: StoreOpeningOptions = Self.salvaging
+    options.examines = true
+    let engine: any StoreEngine = try AtomicKind.xml.open(
+      at: url, layout: ModelLayout(model: Self.pairedModel()), options: options)
+    defer { try? engine.close() }
+    #expect(engine.partsLeftOut().problems.map(\.message) == test.says)
+    guard case .stored(_, let word)? = engine.layout.byName["Item"]?.slot(named: "tag")?.role else { return }
+    #expect(try Self.rows(engine, "Item").map { $0.hasValue(word) ? $0.target(word).key : 0 } == [110])
+  }
+
+  @Test func `equal values that are to be unique are named at opening, by a check and by a repair`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("Shop.xml")
+    try Self.document(items: [(101, "a", ""), (102, "b", ""), (103, "a", "")], tags: [])
+      .write(to: url, atomically: true, encoding: .utf8)
+    let model: NSManagedObjectModel = Self.pairedModel()
+    model.entitiesByName["Item"]?.uniquenessConstraints = [["title"]]
+    let layout = ModelLayout(model: model)
+    var options: StoreOpeningOptions = Self.salvaging
+    options.salvages = false
+    let error: StoreError? = #expect(throws: StoreError.self) {
+      try AtomicKind.xml.open(at: url, layout: layout, options: options)
+    }
+    let said: String = error?.message().description ?? ""
+    for word in [url.path, "title \"a\"", "/Item/p101", "/Item/p103", "--repair OUT"] {
+      #expect(said.contains(word), "\(said)")
+    }
+    options.examines = true
+    let read: any StoreEngine = try AtomicKind.xml.open(at: url, layout: layout, options: options)
+    let found: [StoreProblem] = try StoreCheck(of: read).run()
+    #expect(found.map(\.kind) == [.unique] && found.first?.objects.map(\.key) == [101, 103], "\(found)")
+    #expect(found.first?.message.contains("(title \"a\")") == true, "\(found)")
+    try read.close()
+    options.salvages = true
+    let engine: any StoreEngine = try AtomicKind.xml.open(at: url, layout: layout, options: options)
+    defer { try? engine.close() }
+    let outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: nil)
+      .run(to: folder.file("New.xml"), kind: AtomicKind.xml)
+    #expect(outcome.entities.first?.saved == 2 && outcome.entities.first?.lost == [103])
+    let change: StoreProblem? = outcome.changes.first { $0.kind == .unique }
+    #expect(
+      change?.message.contains("the same values (title \"a\") as Item/p101") == true
+        && change?.objects.map(\.key) == [103], "\(outcome.changes)")
   }
 
   // MARK: What is passed over

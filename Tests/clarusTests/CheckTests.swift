@@ -48,7 +48,9 @@ import Testing
       says: "error: Rows in the table of Item have keys that are not above 0, which no object has (keys 0)"),
     Case(
       sql: "DROP INDEX Z_Category_UNIQUE_name; UPDATE ZCATEGORY SET ZNAME = 'fruit'", kind: "unique",
-      says: "error: Category has objects with the same name, which the model wants to be unique. Category/p2"),
+      says:
+        "error: Category has objects with the same values (name \"fruit\"), which the model wants to be unique. "
+        + "2 times: Category/p1, Category/p2"),
     Case(
       sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'Item'", kind: "fullKeys",
       says: "error: The counter of keys of Item is 9223372036854775807, so no new object can be saved"),

@@ -8,6 +8,7 @@ import Testing
     ("ZINT16", "70000", "int16"), ("ZINT32", "2147483648", "int32"), ("ZINT64", "1.5", "int64"),
     ("ZINT16", "'many'", "int16"), ("ZDOUBLE", "'abc'", "double"), ("ZDATE", "'2026-01-01'", "date"),
     ("ZBOOL", "'YES'", "bool"), ("ZUUID", "zeroblob(15)", "uuid"),
+    ("ZDECIMAL", "'abc'", "decimal"), ("ZDECIMAL", "-1e200", "decimal"),
   ]
 
   @Test(arguments: values)

@@ -199,7 +199,17 @@ extension NSManagedObjectContext {
   // MARK: Objects of ids
 
   final func object(_ ids: FetchedIDs, _ place: Int) -> NSManagedObject {
-    ids.unsaved[place] ?? object(ids.id(place), store: ids.store(place))
+    ids.unsaved[place].map(present) ?? object(ids.id(place), store: ids.store(place))
+  }
+
+  /// The object for one that was new when a list was made. A reset puts it outside the context; if it was
+  /// saved before, its row is loaded as those of the others are.
+  private final func present(_ object: NSManagedObject) -> NSManagedObject {
+    if object.identityMap === identityMap || object.isDeleted { return object }
+    applyPermanentIDs()
+    let id: NSManagedObjectID = object.objectID
+    guard let saved = id.isTemporaryID ? permanentIDs[id.key] : id else { return object }
+    return lookUp(saved)
   }
 
   /// The objects of some members, made of their rows, which one statement reads. nil if faults must be made
@@ -225,7 +235,7 @@ extension NSManagedObjectContext {
     var place: Int = range.lowerBound
     while place < range.upperBound {
       if let object = ids.unsaved[place] {
-        result.append(object)
+        result.append(present(object))
         place += 1
       } else if let (run, store) = ids.run(at: place, upTo: range.upperBound) {
         let root: Int = store.runtime.entities[Int(run[0].entity)].layout.rootIndex

@@ -53,6 +53,8 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 
   final func danglingReferences() throws -> [StoreProblem] { try engine.lostReferences() }
 
+  final func rowsOfNoObject() throws -> [UnreachableRows] { try engine.unreachableRows() }
+
   final func unreadableFiles() throws -> [StoreProblem] { try engine.fileProblems() }
 
   private func adopt(_ engine: any StoreEngine) {

@@ -58,6 +58,8 @@ package enum StoreExaminer {
         problems.add(problem)
       }
       options.readsMissingFilesAsNil = true
+      options.examines = true
+      options.looksTargetsUp = true
       options.warnsOfForbiddenFiles = false
       let resolved = ModelLayout(model: chosen)
       layout = resolved

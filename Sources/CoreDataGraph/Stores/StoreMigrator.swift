@@ -95,6 +95,11 @@ extension NSPersistentStore {
     try withCocoaErrors(url) { try (self as? EngineStore)?.danglingReferences() ?? [] }
   }
 
+  /// Rows that stand for no object of the model; none for a program's own store.
+  package final func unreachableRows() throws -> [UnreachableRows] {
+    try withCocoaErrors(url) { try (self as? EngineStore)?.rowsOfNoObject() ?? [] }
+  }
+
   /// Throws an error that names the first value which would be read as another one, and thus not be copied as
   /// it is: text where a number belongs, a number that is too large for its attribute.
   package final func refuseMisreadValues() throws {

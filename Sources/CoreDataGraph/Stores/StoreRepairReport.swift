@@ -13,6 +13,8 @@ public struct StoreRepairReport: Sendable {
     public let saved: Int
     /// The keys of rows that were found and could not be read, or not be written.
     public let lost: [Int64]
+    /// How many objects were found beside these whose keys can't be read.
+    public let lostWithoutKey: Int
     /// Whether more may be lost than anybody can count, because pages of the table can't be read.
     public let mayHaveLostMore: Bool
   }
@@ -51,6 +53,9 @@ public struct StoreRepairReport: Sendable {
   public let damagedTables: [DamagedTable]
   /// What differs in the new store: references that became nil, values that could not be read.
   public let changes: [StoreExamination.Problem]
+  /// What the model requires and objects of the new store do not have: the store opens, and these objects
+  /// can't be saved until they have it.
+  public let invalid: [StoreExamination.Problem]
   /// What was wrong with the file itself.
   public let problems: [StoreExamination.Problem]
   /// Whether nothing was lost and nothing changed.
@@ -67,7 +72,7 @@ public struct StoreRepairReport: Sendable {
     entities = outcome.entities.map { entity in
       let root: Int? = layout.byName[entity.name]?.rootIndex
       return Entity(
-        name: entity.name, saved: entity.saved, lost: entity.lost,
+        name: entity.name, saved: entity.saved, lost: entity.lost, lostWithoutKey: entity.lostWithoutKey,
         mayHaveLostMore: root.map { damagedRoots.contains(layout.entities[$0].name) } ?? false)
     }
     lostRows = outcome.unreachable.map { LostRows(table: $0.table, keys: $0.keys, reason: $0.reason) }
@@ -82,10 +87,12 @@ public struct StoreRepairReport: Sendable {
       StoreExamination.Problem(problem, storeUUID: storeUUID, layout: layout)
     }
     changes = outcome.changes.map(published)
+    invalid = outcome.invalid.map(published)
     self.problems = problems.map(published)
     // Rows that the file counts and that nobody finds any more are not known; damage is then the reason.
     isComplete =
-      outcome.entities.allSatisfy(\.lost.isEmpty) && outcome.unreachable.allSatisfy(\.keys.isEmpty)
+      outcome.entities.allSatisfy { $0.lost.isEmpty && $0.lostWithoutKey == 0 }
+      && outcome.unreachable.allSatisfy(\.keys.isEmpty)
       && outcome.changes.isEmpty && outcome.damaged.isEmpty
       && !problems.contains { $0.kind == .damage }
   }
@@ -136,6 +143,8 @@ package enum StoreRepairer {
     options.createsIfMissing = false
     options.countsRows = false
     options.salvages = true
+    options.examines = true
+    options.looksTargetsUp = true
     options.readsMissingFilesAsNil = true
     options.warnsOfForbiddenFiles = false
     let kind: any StoreEngineKind

@@ -30,7 +30,7 @@ struct MigrationProblems {
       try step.inference.map { try unmet($0.conditions, mappings) }
       ?? narrowedNumbers(mappings) + missingValues(mappings)
     return try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
-      + misreadValues() + unreadableFiles()
+      + unreachableRows() + misreadValues() + unreadableFiles()
   }
 
   private static func sentence(_ problem: MigrationProblem) -> String { "\(problem.text) \(problem.advice)" }
@@ -85,6 +85,17 @@ struct MigrationProblems {
   // MARK: Values
 
   private func misreadValues() throws -> [String] { try contents.misreadValue().map { [$0] } ?? [] }
+
+  /// Rows that no fetch shows would vanish.
+  private func unreachableRows() throws -> [String] {
+    if store.type != NSSQLiteStoreType { return [] }
+    return try contents.unreachableRows().map { Self.sentence(of: $0, in: store.url) }
+  }
+
+  static func sentence(of rows: UnreachableRows, in store: URL) -> String {
+    "\(rows.keys.count) row(s) in the table of \(rows.entity) \(rows.reason) (keys \(rows.shownKeys())). They would not be "
+      + "copied. Correct or delete them, or migrate a copy without them: `clarus check \(store.path) --repair OUT` makes one."
+  }
 
   /// An object is read with all its values, those that the mapping leaves out too.
   private func unreadableFiles() throws -> [String] {

@@ -1,4 +1,5 @@
 import CoreDataGraph
+import CoreDataModel
 import CoreDataStorage
 import Foundation
 
@@ -17,22 +18,25 @@ package struct OriginalCopy {
 
   init(of store: OutdatedStore, at place: URL) { (self.store, self.place) = (store, place) }
 
-  /// Throws unless there is nothing at the place, and a folder that files can be made in.
-  func requirePlace() throws { try Self.requirePlace(place, forStoreAt: store.url) }
+  /// Throws unless there is nothing at the place, and a folder that files can be made in; or a copy of the
+  /// store as it is, as a process has left it that was killed. Returns whether there is one.
+  func requirePlace() throws -> Bool { try Self.requirePlace(place, forStoreAt: store.url) }
 
   /// The same before a plan is made. Throws a `CocoaError`, 134160.
   package static func requirePlace(_ place: URL, ofStoreAt store: URL) throws {
-    try withMigrationErrors { try requirePlace(place, forStoreAt: store) }
+    _ = try withMigrationErrors { try requirePlace(place, forStoreAt: store) }
   }
 
-  private static func requirePlace(_ place: URL, forStoreAt store: URL) throws {
+  private static func requirePlace(_ place: URL, forStoreAt store: URL) throws -> Bool {
     func refusal(_ reason: String) -> MigrationFailure {
       .originalCopy(place, reason)
     }
     guard place.isFileURL else { throw refusal("It is no file.") }
     if let found = FileStamp(path: place.path) {
       if found.identity == FileStamp(path: store.path)?.identity { throw refusal("It is the store itself.") }
-      throw refusal(found.kind == .folder ? "It is a folder." : "There is a file already.")
+      if found.kind == .folder { throw refusal("It is a folder.") }
+      if isCopy(place, of: store) { return true }
+      throw refusal("There is a file already, and it is no copy of the store as it is now.")
     }
     if (try? FileManager.default.destinationOfSymbolicLink(atPath: place.path)) != nil {
       throw refusal("It is a link that leads to no file.")
@@ -47,6 +51,39 @@ package struct OriginalCopy {
     for ending in ["-wal", "-shm", "-journal"] where FileStamp(path: place.path + ending) != nil {
       throw refusal("There is a file of another store beside it, \(place.lastPathComponent)\(ending).")
     }
+    return false
+  }
+
+  /// Whether a file is a copy of a store as it is now. Cost: reads both, and unless they are equal makes another
+  /// copy, because that of a SQLite store has in it what the store has in its log.
+  private static func isCopy(_ place: URL, of store: URL) -> Bool {
+    func isEqual(to other: URL) throws -> Bool {
+      try StoreContents.digest(of: place) == StoreContents.digest(of: other)
+        && valueFiles(of: place) == valueFiles(of: other)
+    }
+    do {
+      if try isEqual(to: store) { return true }
+      let folder = try OwnedFolder(
+        in: place.deletingLastPathComponent(), prefix: ".\(place.lastPathComponent).new")
+      defer { folder.remove() }
+      let copy: URL = folder.url.appendingPathComponent(place.lastPathComponent)
+      try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+        at: copy, withPersistentStoreFrom: store,
+        ofType: StoreRegistry.inspect(store, countsRows: false).type)
+      return try isEqual(to: copy)
+    } catch {
+      return false
+    }
+  }
+
+  /// The sizes of the files of large values beside a SQLite store, by their names.
+  private static func valueFiles(of store: URL) -> [String: Int64] {
+    let folder: URL = store.deletingLastPathComponent().appendingPathComponent(
+      ".\(store.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
+    let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return Dictionary(
+      names.map { ($0, FileStamp(path: folder.appendingPathComponent($0).path)?.size ?? 0) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   func make() throws {

@@ -89,6 +89,9 @@ final class SurveyedContents {
     }
   }
 
+  /// Rows that stand for no object: nothing would copy them.
+  func unreachableRows() throws -> [UnreachableRows] { try side().store.unreachableRows() }
+
   /// Files of values that are missing, or can't be read.
   func fileProblems() throws -> [StoreProblem] { try side().store.fileProblems() }
 }

@@ -39,6 +39,13 @@ final class MigrationStack {
         sourcePlace, manager.sourceModel,
         options: [NSReadOnlyPersistentStoreOption: true, CreatesStoreIfMissingOption: false])
       try source.store.refuseMisreadValues()
+      // Nothing would copy them, and they would be gone.
+      if let rows = try source.store.unreachableRows().first {
+        throw MigrationFailure.sourceStore(
+          subject.store, MigrationProblems.sentence(of: rows, in: subject.store))
+      }
+    } catch let failure as MigrationFailure {
+      throw failure
     } catch {
       throw MigrationFailure.sourceStore(subject.store, MigrationFailure.text(of: error))
     }

@@ -21,7 +21,8 @@ struct PreparedMapping {
     let expression: CoreDataPredicates.NSExpression
     /// The property of the source object that the expression reads, if it does nothing else.
     let key: String?
-    /// Whether the value is one of the source object, or of an object that it leads to.
+    /// Whether the value is one of the source object, or of an object that it leads to; or one of a mapping in
+    /// the place of nil.
     let isCopied: Bool
 
     /// The property's name, or the path of an element.
@@ -86,7 +87,8 @@ struct PreparedMapping {
         let path: String? = Self.sourcePath(expression)
         return Value(
           mapping: property, property: found, expression: expression,
-          key: path.flatMap { $0.contains(".") ? nil : $0 }, isCopied: path != nil)
+          key: path.flatMap { $0.contains(".") ? nil : $0 },
+          isCopied: path != nil || Self.isPathOrConstant(expression))
       }
     }
     attributes = try values(mapping.attributeMappings)
@@ -100,6 +102,14 @@ struct PreparedMapping {
     return keys.dropFirst().reduce(entity.propertiesByName[keys[0]]) { property, key in
       (property as? NSCompositeAttributeDescription)?.elements.first { $0.name == key }
     }
+  }
+
+  /// `TERNARY($source.path == nil, constant, $source.path)`, as it is inferred for a required attribute.
+  private static func isPathOrConstant(_ expression: CoreDataPredicates.NSExpression) -> Bool {
+    guard
+      case .conditional(_, .constant, .path(.variable(MigrationKey.source), _)) = expression.expressionNode()
+    else { return false }
+    return true
   }
 
   private static func sourcePath(_ expression: CoreDataPredicates.NSExpression) -> String? {

@@ -73,10 +73,10 @@ package struct ExaminationStatements: Sendable {
   }
 
   /// How many objects name one that is not there, in a to-one relationship of an entity's own; nil for
-  /// another property.
-  static func lostReferences(of entity: EntityLayout, slot number: Int, _ schema: StoreSchema)
-    -> SelectStatement?
-  {
+  /// another property. `isExact`: whether an object of a wrong entity is none.
+  static func lostReferences(
+    of entity: EntityLayout, slot number: Int, _ schema: StoreSchema, isExact: Bool = false
+  ) -> SelectStatement? {
     let slot: PropertySlot = entity.slots[number]
     guard slot.declaringEntity == entity.index, slot.isToOne, let destination = slot.destination,
       let table = try? schema.table(of: entity.index),
@@ -84,15 +84,55 @@ package struct ExaminationStatements: Sendable {
       let target = try? schema.table(of: destination)
     else { return nil }
     var found = SelectStatement(columns: [.integer(1)], source: .table(target.name, alias: "target"))
-    found.condition = .binary(.equal, .column("target", target.key), .tableColumn(table.name, key))
+    let isTarget: SQLExpression =
+      .binary(.equal, .column("target", target.key), .tableColumn(table.name, key))
+    found.condition =
+      isExact && target.entity != nil
+      ? .all([isTarget, isMember("target", target, of: schema.layout.entities[destination], schema)])
+      : isTarget
     var select = SelectStatement(columns: [.countRows], source: .table(table.name, alias: nil))
     select.condition = .all([.isNotNull(.column(nil, key)), .exists(found, isNegated: true)])
     return select
   }
 
-  /// How many objects name one that is not there, in a to-one relationship of an entity's own.
+  /// How many objects name one that is not there, or is of a wrong entity or of none, in a to-one relationship
+  /// of an entity's own.
   package func lostReferences(of entity: EntityLayout, slot: Int) -> String? {
-    Self.lostReferences(of: entity, slot: slot, schema).map(text)
+    Self.lostReferences(of: entity, slot: slot, schema, isExact: true).map(text)
+  }
+
+  /// Keys and entity numbers of rows of an entity, or of its sub-entities, that have beside a reference of an
+  /// entity's own the number of another entity than the object's; nil for a property without such numbers.
+  package func wrongTargetNumbers(of entity: EntityLayout, slot number: Int) -> String? {
+    let slot: PropertySlot = entity.slots[number]
+    guard slot.declaringEntity == entity.index, slot.isToOne, let destination = slot.destination,
+      case .toOne(let columns) = schema.storage(of: entity.index, slot: number),
+      let named = columns.entity, let table = try? schema.table(of: entity.index),
+      let target = try? schema.table(of: destination), let own = target.entity
+    else { return nil }
+    var found = SelectStatement(columns: [.integer(1)], source: .table(target.name, alias: "target"))
+    found.condition = .all([
+      .binary(.equal, .column("target", target.key), .tableColumn(table.name, columns.key)),
+      .binary(.unequal, .column("target", own), .tableColumn(table.name, named)),
+    ])
+    var select = SelectStatement(
+      columns: [.column(nil, table.key), table.entityNumber(nil)], source: .table(table.name, alias: nil))
+    var conditions: [SQLExpression] = [.isNotNull(.column(nil, named)), .exists(found, isNegated: false)]
+    if entity.superIndex != nil { conditions.insert(isMember(nil, table, of: entity), at: 0) }
+    select.condition = .all(conditions)
+    return text(select)
+  }
+
+  /// Whether a row is of an entity or its sub-entities.
+  private func isMember(_ alias: String?, _ table: TableSchema, of entity: EntityLayout) -> SQLExpression {
+    Self.isMember(alias, table, of: entity, schema)
+  }
+
+  private static func isMember(
+    _ alias: String?, _ table: TableSchema, of entity: EntityLayout, _ schema: StoreSchema
+  ) -> SQLExpression {
+    let numbers: [SQLExpression] = entity.family.map { .integer(Int64(schema.entityNumber(of: $0))) }
+    return .inList(table.entityNumber(alias), numbers)
   }
 
   /// Pairs of which an object is missing: the keys of the owner and of the target.
@@ -101,15 +141,19 @@ package struct ExaminationStatements: Sendable {
     guard let destination = slot.destination, let owners = try? schema.table(of: join.entity),
       let targets = try? schema.table(of: destination)
     else { return nil }
-    func isMissing(_ column: String, _ table: TableSchema) -> SQLExpression {
+    func isMissing(_ column: String, _ table: TableSchema, _ entity: Int) -> SQLExpression {
       var rows = SelectStatement(columns: [.integer(1)], source: .table(table.name, alias: "t"))
-      rows.condition = .binary(.equal, .column("t", table.key), .column("j", column))
+      let isRow: SQLExpression = .binary(.equal, .column("t", table.key), .column("j", column))
+      rows.condition =
+        table.entity == nil ? isRow : .all([isRow, isMember("t", table, of: schema.layout.entities[entity])])
       return .exists(rows, isNegated: true)
     }
     var select = SelectStatement(
       columns: [.column("j", join.ownerKey), .column("j", join.targetKey)],
       source: .table(join.name, alias: "j"))
-    select.condition = .any([isMissing(join.ownerKey, owners), isMissing(join.targetKey, targets)])
+    select.condition = .any([
+      isMissing(join.ownerKey, owners, join.entity), isMissing(join.targetKey, targets, destination),
+    ])
     return text(select)
   }
 

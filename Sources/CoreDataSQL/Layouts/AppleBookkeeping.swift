@@ -192,6 +192,9 @@ package enum AppleBookkeeping {
         .isNotTrue(.inList(.builtin("typeof", [value]), types.map { .bound(.text($0)) })),
       ])
     }
+    func isOfType(_ type: String) -> SQLExpression {
+      .binary(.equal, .builtin("typeof", [value]), .bound(.text(type)))
+    }
     func isOutside(_ range: ClosedRange<Int64>) -> SQLExpression {
       .any([
         isOther(than: "integer"), .binary(.less, value, .integer(range.lowerBound)),
@@ -204,7 +207,22 @@ package enum AppleBookkeeping {
     case .bool: return isOutside(0...1)
     case .int64: return isOther(than: "integer")
     case .double, .float, .date: return isOther(than: "integer", "real")
-    case .decimal: return isOther(than: "integer", "real", "text")
+    case .decimal:
+      // A text that is no number reads as NaN, and a number beyond those of a decimal as another one.
+      return .any([
+        isOther(than: "integer", "real", "text"),
+        .all([
+          isOfType("text"), .builtin("glob", [.bound(.text("*[^0-9.eE+-]*")), value]),
+          .isNotTrue(.inList(value, ["NaN", "inf", "-inf"].map { .bound(.text($0)) })),
+        ]),
+        .all([
+          isOfType("real"),
+          .any([
+            .binary(.greaterOrEqual, value, .bound(.real(1e128))),
+            .binary(.lessOrEqual, value, .bound(.real(-1e128))),
+          ]),
+        ]),
+      ])
     case .string, .uri: return isOther(than: "text")
     case .uuid:
       return .any([

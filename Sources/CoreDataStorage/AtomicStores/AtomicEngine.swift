@@ -104,9 +104,31 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     metadataState = (header.metadata, false)
     let plan: SavePlan = try loader.finish()
     // The key of a missing object is no other object's, either.
-    try memory.load(
-      plan, highestKey: max(header.highestKey, loader.highestTarget), requiresUniqueness: !options.salvages)
+    let highestKey: Int64 = max(header.highestKey, loader.highestTarget)
+    do {
+      try memory.load(
+        plan, highestKey: highestKey, requiresUniqueness: !options.salvages && !options.examines)
+    } catch let error as StoreError {
+      guard case .uniqueness = error else { throw error }
+      try memory.load(plan, highestKey: highestKey, requiresUniqueness: false)
+      throw try Self.repetition(in: memory, of: identifier, url) ?? error
+    }
     leftOut = loader.leftOut
+  }
+
+  /// The error that names the first objects with the same values of a uniqueness constraint.
+  private static func repetition(in memory: InMemoryEngine, of store: String, _ url: URL) throws
+    -> StoreError?
+  {
+    guard let twins = try UniqueValues.firstTwins(in: memory, memory.layout.entities) else { return nil }
+    let objects: [String] = [twins.first, twins.second].map {
+      ObjectURI.text(of: $0, in: memory.layout, store: store)
+    }
+    return .invalidFile(
+      url: url,
+      reason:
+        "Objects of \(twins.entity.name) have the same values (\(twins.pairs)), which the model wants to be unique: "
+        + "\(objects.joined(separator: " and ")).", cure: .repairing)
   }
 
   private static func missing(_ url: URL) -> StoreError {

@@ -27,6 +27,8 @@ package final class AtomicStoreLoader {
   let validates: Bool
   /// Whether what can't be read is left out, and noted.
   let leavesOut: Bool
+  /// Whether it is noted where the two sides of a relationship disagree.
+  private let examines: Bool
   /// What was passed over or, if that is wanted, left out.
   private(set) var leftOut = LeftOutParts()
   /// The highest key of an object that is referred to, and may be missing.
@@ -35,6 +37,17 @@ package final class AtomicStoreLoader {
   private var entities: [Int64: Int] = [:]
   private var targets: [Target] = []
   private var lists: [List] = []
+  /// To-one relationships that can't be read: what is said of them depends on whether the other side sets
+  /// them.
+  private var unread: [Unread] = []
+
+  private struct Unread {
+    var owner: Place
+    var slot: PropertySlot
+    var kind: StoreProblem.Kind
+    /// The beginning of the clause.
+    var what: String
+  }
 
   private struct Target {
     var owner: Place
@@ -64,11 +77,14 @@ package final class AtomicStoreLoader {
     valueClasses = options.valueClasses
     validates = options.validates
     leavesOut = options.salvages
+    examines = options.examines
     self.url = url
     slabs = layout.entities.map { _ in [] }
   }
 
-  private func damage(_ what: String) -> StoreError { .invalidFile(url: url, reason: what) }
+  private func damage(_ what: String) -> StoreError {
+    .invalidFile(url: url, reason: what, cure: .repairing)
+  }
 
   // MARK: Objects
 
@@ -132,7 +148,14 @@ package final class AtomicStoreLoader {
   func leaveOut(_ slot: Int, of place: Place, because reason: String) {
     let entity: EntityLayout = layout.entities[place.entity]
     let described: PropertySlot = entity.slots[slot]
-    let state: String = described.isToMany ? "is empty" : "became nil"
+    if described.isToOne {
+      unread.append(
+        Unread(owner: place, slot: described, kind: .value, what: "could not be read (\(reason))"))
+      return
+    }
+    let state: String =
+      !described.isToMany
+      ? "became nil" : described.inverseSlot == nil ? "is empty" : "has only the objects that name it"
     note(
       described.isToMany ? .damage : .value, described, of: place,
       "could not be read (\(reason)), and \(state).")
@@ -147,20 +170,22 @@ package final class AtomicStoreLoader {
         "\(slot.map { "\(entity).\($0.name)" } ?? entity) \(clause)"))
   }
 
-  /// Notes an object that can't be read, if its entity and its key are known with these.
-  func leaveOut(_ entity: EntityLayout?, key: Int64?, because reason: String) {
+  /// Notes an object that can't be read, if its entity and its key are known with these. `name`: the entity
+  /// as the file calls it.
+  func leaveOut(_ entity: EntityLayout?, called name: String = "", key: Int64?, because reason: String) {
     var reason: String = ErrorMessage.closed(reason)
     reason = reason.prefix(1).uppercased() + reason.dropFirst()
     let id: RowID? = entity.flatMap { entity in key.map { RowID(entity: entity.index, key: $0) } }
-    leftOut.add(
-      StoreProblem(.row, entity: entity?.name, "\(reason) The object was left out."), object: id)
+    leftOut.add(StoreProblem(.row, entity: entity?.name, "\(reason) The object was left out."), object: id)
+    if id == nil { leftOut.add(objectOf: entity?.name ?? name, key: key) }
   }
 
-  /// Notes objects of an entity that the model does not have.
-  func leaveOut(objectOf unknown: String) {
+  /// Notes an object of an entity that the model does not have.
+  func leaveOut(objectOf unknown: String, key: Int64) {
     leftOut.add(
       StoreProblem(
         .entity, entity: unknown, "The model has no entity '\(unknown)'; its objects were left out."))
+    leftOut.add(objectOf: unknown, key: key)
   }
 
   /// Notes what is wrong with the file itself: one sentence, or more.
@@ -202,7 +227,71 @@ package final class AtomicStoreLoader {
     for entity in layout.entities where !slabs[entity.index].isEmpty {
       plan.inserts.append((entity, RowBatch(slabs: slabs[entity.index])))
     }
+    noteUnread()
+    if examines { noteOneSided() }
     return plan
+  }
+
+  private func noteUnread() {
+    for part in unread {
+      let isSet: Bool = targetKey(of: part.owner, part.slot) != nil
+      note(
+        part.kind, part.slot, of: part.owner,
+        "\(part.what), and \(isSet ? "is the object whose list has it" : "became nil").")
+    }
+    unread = []
+  }
+
+  private func targetKey(of place: Place, _ slot: PropertySlot) -> Int64? {
+    guard case .stored(.toOne, let word) = slot.role, RowLayout.hasValue(word, place.base) else { return nil }
+    return place.slab.row(place.position).target(word).key
+  }
+
+  // MARK: Sides that disagree
+
+  /// One side of a relationship: that of an object.
+  private struct Side: Hashable {
+    var owner: Int64
+    var slot: Int
+  }
+
+  /// Notes pairs that only one side of a relationship names, and what is made of them. One-to-one
+  /// relationships have both sides in the rows, where they are compared.
+  private func noteOneSided() {
+    var named: [Side: Set<Int64>] = [:]
+    func add(_ owner: Place, _ slot: Int, _ keys: [Int64]) {
+      if layout.entities[owner.entity].slots[slot].inverseSlot == nil { return }
+      named[Side(owner: owner.key, slot: slot), default: []].formUnion(keys)
+    }
+    for target in targets { add(target.owner, target.slot, [target.key]) }
+    for list in lists { add(list.owner, list.slot, list.keys) }
+    for target in targets { check(target.owner, target.slot, [target.key], named) }
+    for list in lists { check(list.owner, list.slot, list.keys, named) }
+  }
+
+  private func check(_ owner: Place, _ number: Int, _ keys: [Int64], _ named: [Side: Set<Int64>]) {
+    let slot: PropertySlot = layout.entities[owner.entity].slots[number]
+    if slot.isToMany, Set(keys).count < keys.count {
+      note(.inverse, slot, of: owner, "names an object twice; it counts once.")
+    }
+    guard let destination = slot.destination.map({ layout.entities[$0] }), let inverse = slot.inverseSlot
+    else { return }
+    let back: PropertySlot = destination.slots[inverse]
+    guard slot.isToMany || back.isToMany else { return }
+    for key in unique(keys) {
+      guard let entity = entities[key], destination.family.contains(entity),
+        !(named[Side(owner: key, slot: inverse)]?.contains(owner.key) ?? false)
+      else { continue }
+      guard let place = back.isToMany ? nil : placeByKey[key], targetKey(of: place, back) != owner.key else {
+        note(
+          .inverse, slot, of: owner,
+          "names an object whose \(back.name) did not name it in turn, and was taken to do so.")
+        continue
+      }
+      note(
+        .inverse, slot, of: owner,
+        "named an object whose \(back.name) names another one, and which was left out.")
+    }
   }
 
   private func unique(_ keys: [Int64]) -> [Int64] {
@@ -212,10 +301,16 @@ package final class AtomicStoreLoader {
 
   /// nil for a reference that was left out.
   private func target(_ key: Int64, of owner: Place, _ slot: PropertySlot) throws -> RowID? {
-    let consequence: String = slot.isToMany ? "." : ", and became nil."
+    func leaveOut(_ what: String) {
+      if slot.isToMany {
+        note(.dangling, slot, of: owner, "\(what).")
+      } else {
+        unread.append(Unread(owner: owner, slot: slot, kind: .dangling, what: what))
+      }
+    }
     guard key > 0, key <= Self.highestKey, let destination = slot.destination else {
       if leavesOut {
-        note(.dangling, slot, of: owner, "named an object with the id \(key), which none has\(consequence)")
+        leaveOut("named an object with the id \(key), which none has")
         return nil
       }
       throw damage("\(name(owner)) has in '\(slot.name)' an object with the id \(key).")
@@ -230,7 +325,7 @@ package final class AtomicStoreLoader {
     guard layout.entities[destination].family.contains(entity) else {
       if leavesOut {
         let wanted: String = layout.entities[destination].name
-        note(.dangling, slot, of: owner, "named an object that is no \(wanted)\(consequence)")
+        leaveOut("named an object that is no \(wanted)")
         return nil
       }
       throw damage(

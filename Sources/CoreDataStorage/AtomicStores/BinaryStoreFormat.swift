@@ -73,7 +73,7 @@ package struct BinaryStoreFormat: AtomicStoreFormat {
         type: type, uuid: uuid, values: values.filter { $0.key != StoreMetadata.Key.uuid })
     } catch let error as PlistError {
       guard file.salvages else {
-        throw file.damage("Its metadata can't be read: \(error.reason).", .restoring)
+        throw file.damage("Its metadata can't be read: \(error.reason).", .repairing)
       }
       loader?.note(damage: "Its metadata can't be read: \(error.reason).")
       return StoreMetadata(type: type, uuid: AtomicStoreFile.unknownUUID, values: [:])
@@ -193,7 +193,7 @@ struct BinaryStoreHeader {
       else {
         throw file.damage(
           "Its header places \(length) bytes of \(what) at \(start), but the file has \(bytes.count) bytes; it is cut off "
-            + "or damaged.", .restoring)
+            + "or damaged.", .repairing)
       }
       return Int(start)..<Int(start + length)
     }
@@ -204,10 +204,15 @@ struct BinaryStoreHeader {
       metadata = 0..<0
     }
     data = try part("data", at: 32)
-    guard let highest = Int64(exactly: number(48)), highest <= AtomicStoreLoader.highestKey else {
-      throw file.damage("Its header gives the highest key \(number(48)).", .restoring)
+    if let highest = Int64(exactly: number(48)), highest <= AtomicStoreLoader.highestKey {
+      highestKey = highest
+    } else {
+      // The keys of the objects tell it, but for those that were deleted.
+      guard file.salvages else {
+        throw file.damage("Its header gives the highest key \(number(48)).", .repairing)
+      }
+      highestKey = 0
     }
-    highestKey = highest
   }
 
   var bytes: Data {

@@ -86,7 +86,7 @@ struct BinaryStoreReader {
         try body(&reader)
       }
     } catch let error as PlistError {
-      throw file.damage("Its objects can't be read: \(error.reason).", .restoring)
+      throw file.damage("Its objects can't be read: \(error.reason).", .repairing)
     }
   }
 
@@ -182,7 +182,7 @@ struct BinaryStoreReader {
   private mutating func read(_ key: Int64, _ node: Node, into loader: AtomicStoreLoader) throws {
     let name: String = try entityName(node)
     guard let entity = entities[name] else {
-      if salvages { return loader.leaveOut(objectOf: name) }
+      if salvages { return loader.leaveOut(objectOf: name, key: key) }
       throw PlistError("the object \(key) is of the entity '\(name)', which the model does not have")
     }
     current.entity = entity.layout

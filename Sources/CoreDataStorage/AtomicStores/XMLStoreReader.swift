@@ -32,10 +32,16 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private var isStopped = false
   /// Where a document is damaged first, as a sentence.
   private var firstDamage: String?
-  /// The objects that were begun.
-  private var startedObjects: Int = 0
-  /// The line of the last damage that was told.
-  private var damagedLine: Int?
+  /// Stands in the document for bytes that no document can have.
+  private var mark: Character?
+  /// Whether what is read belongs to an object that was begun before.
+  private var isContinuing = false
+  /// Whether the end of an object's element is not the end of the object.
+  private var keepsObject = false
+  /// The properties of the object that have been met.
+  private var seen: Set<Int> = []
+  /// The parts of the document's beginning that were met: elements, by their names.
+  private var beginning: Set<String> = []
   /// The lines before what the parser has.
   private var linesBefore: Int = 0
   private var object: (place: AtomicStoreLoader.Place, names: XMLStoreNames.Entity)?
@@ -59,8 +65,9 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     } else {
       try readWhole()
     }
+    noteMissingParts()
     if UUID(uuidString: uuid) == nil {
-      guard salvages else { throw file.damage("Its <UUID> is '\(uuid)', which is no UUID.") }
+      guard salvages else { throw file.damage("Its <UUID> is '\(uuid)', which is no UUID.", .repairing) }
       loader?.note(damage: "Its <UUID> is '\(uuid.prefix(60))', which is no UUID.")
       uuid = AtomicStoreFile.unknownUUID
     }
@@ -71,12 +78,12 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
   private func readWhole() throws {
     if let (line, reason) = XMLBytes.refusal(of: file.bytes) {
-      throw file.damage("Line \(line): \(reason)", .restoring)
+      throw file.damage("Line \(line): \(reason)", .repairing)
     }
     let isWhole: Bool = parse(file.bytes)
     if let failure { throw failure }
     if !isFinished || (!isWhole && !readsOnlyInfo) {
-      throw file.damage("Its XML is damaged: it ends early.", .restoring)
+      throw file.damage("Its XML is damaged: it ends early.", .repairing)
     }
   }
 
@@ -91,44 +98,135 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
   private var salvages: Bool { file.salvages }
 
-  /// Reads what can be read: behind damage each object as a document of its own.
+  /// Reads what can be read: from damage on each object as a document of its own, and a damaged object
+  /// property by property.
   private func readRemains() throws {
     let remains = XMLStoreRemains(file.bytes)
-    if remains.hasReplacements {
+    mark = remains.mark
+    if mark != nil {
       loader?.note(
         damage: "It has bytes that are no text of XML; U+FFFD stands in their places in what was read.")
     }
     if let (line, reason) = XMLBytes.refusal(of: remains.bytes) {
       throw file.damage("Line \(line): \(reason)")
     }
-    _ = parse(remains.bytes)
-    if let failure { throw failure }
-    if readsOnlyInfo || (isFinished && !isStopped) { return }
-    if !isStopped { noteDamage(atLine: nil) }
-    try remains.forEachObject(from: startedObjects) { document, lines in
-      (path, text, plist, attribute, object, isStopped) = ([], [], nil, nil, nil, false)
-      isFinished = false
-      linesBefore = lines
-      _ = parse(document)
+    let form = XMLStoreForm(remains.bytes)
+    if readsOnlyInfo || form.isWhole {
+      _ = parse(remains.bytes)
       if let failure { throw failure }
-      if !isFinished, !isStopped { noteDamage(atLine: nil) }
+      return
+    }
+    try read(remains.head(before: form.objects))
+    try remains.forEachObject(from: form.objects) { object in
+      if XMLStoreForm(object.document).isWhole {
+        linesBefore = object.parts.tag.lines
+        try read(object.document)
+      } else {
+        try read(object.parts)
+      }
+    }
+    // Behind the last object.
+    if firstDamage == nil { noteDamage(atLine: form.line) }
+  }
+
+  /// Reads a document that is a part of the whole one.
+  private func read(_ document: Data) throws {
+    (path, text, plist, attribute, isStopped) = ([], [], nil, nil, false)
+    isFinished = false
+    _ = parse(document)
+    if let failure { throw failure }
+    if !isFinished, !isStopped { noteDamage(atLine: nil) }
+  }
+
+  /// Damage outside of objects.
+  private func noteDamage(atLine line: Int?) {
+    isStopped = true
+    let place: String = place(of: line.map { $0 + linesBefore })
+    firstDamage = firstDamage ?? "Its XML \(place)."
+    loader?.note(damage: "Its XML \(place); what stands there could not be read.")
+  }
+
+  private func place(of line: Int?) -> String {
+    line.map { "is damaged at line \($0)" } ?? "is damaged: it ends early"
+  }
+
+  /// Reads a damaged object.
+  private func read(_ parts: XMLStoreRemains.Parts) throws {
+    let tag: XMLStoreRemains.Piece = parts.tag
+    let start = Data("<database>".utf8) + tag.bytes + Data("</object></database>".utf8)
+    let form = XMLStoreForm(start)
+    (linesBefore, object, objectType) = (tag.lines, nil, "")
+    guard form.isWhole else { return leaveOut(objectWithTag: tag, at: form.line) }
+    isContinuing = false
+    keepsObject = true
+    defer { (keepsObject, isContinuing, object) = (false, false, nil) }
+    try read(start)
+    isContinuing = true
+    /// Damage that belongs to no property.
+    var others: [String] = []
+    var lost: Set<Int> = []
+    for piece in parts.pieces {
+      linesBefore = piece.lines
+      let form = XMLStoreForm(piece.document)
+      if form.isWhole {
+        try read(piece.document)
+        continue
+      }
+      let place: String = place(of: form.line.map { $0 + piece.lines })
+      firstDamage = firstDamage ?? "Its XML \(place)."
+      let named: [Int] = properties(namedIn: piece.text).filter { !seen.contains($0) && !lost.contains($0) }
+      if named.isEmpty { others.append(place) }
+      for slot in named {
+        lost.insert(slot)
+        if let object { loader?.leaveOut(slot, of: object.place, because: "the XML \(place)") }
+      }
+    }
+    if !parts.isEnded { others.append("ends early, or the end of the object is damaged") }
+    if !others.isEmpty { firstDamage = firstDamage ?? "Its XML \(others[0])." }
+    note(others, lost)
+    if !parts.rest.isBlank {
+      linesBefore = parts.rest.lines
+      let rest = Data("<database>".utf8) + parts.rest.bytes + Data("</database>".utf8)
+      noteDamage(atLine: XMLStoreForm(rest).line ?? 1)
     }
   }
 
-  private func noteDamage(atLine line: Int?) {
-    isStopped = true
-    let line: Int? = line.map { $0 + linesBefore }
-    // The damage that ended the document is met once more, in the object that it is in.
-    if object == nil, line != nil, line == damagedLine { return }
-    damagedLine = line
-    let place: String = line.map { "is damaged at line \($0)" } ?? "is damaged: it ends early"
-    firstDamage = firstDamage ?? "Its XML \(place)."
-    if let object {
-      loader?.note(
-        .damage, nil, of: object.place, "was read in part: the XML \(place), within the object.")
-    } else {
-      loader?.note(damage: "Its XML \(place); what stands there could not be read.")
+  /// Notes damage within an object that can't be ascribed to a property.
+  private func note(_ places: [String], _ lost: Set<Int>) {
+    guard let object, let loader else { return }
+    let layout: EntityLayout = object.names.layout
+    let unread: [String] = layout.slots.indices.filter { slot in
+      if seen.contains(slot) || lost.contains(slot) { return false }
+      switch layout.slots[slot].role {
+      case .stored, .toMany: return true
+      case .transient, .fetched, .composite: return false
+      }
+    }.map { layout.slots[$0].name }
+    let missing: String =
+      unread.isEmpty
+      ? "" : " Nothing was read of \(unread.joined(separator: ", ")), which may have stood there."
+    for place in places {
+      loader.note(
+        .damage, nil, of: object.place, "was read in part: the XML \(place), within the object.\(missing)")
     }
+  }
+
+  /// The properties of the object whose names stand in damaged text.
+  private func properties(namedIn text: String) -> [Int] {
+    guard let object else { return [] }
+    return text.matches(of: /name\s*=\s*["']?([^"'<>=\s]+)/).compactMap {
+      object.names.slots[XMLStoreNames.caseless(String($0.1))]
+    }
+  }
+
+  /// An object whose beginning is damaged can't be told from another one.
+  private func leaveOut(objectWithTag tag: XMLStoreRemains.Piece, at line: Int?) {
+    let type: String = tag.text.firstMatch(of: /type\s*=\s*["']?([^"'<>=\s]+)/).map { String($0.1) } ?? ""
+    let place: String = place(of: line.map { $0 + tag.lines })
+    firstDamage = firstDamage ?? "Its XML \(place)."
+    loader?.leaveOut(
+      names?.entities[XMLStoreNames.caseless(type)]?.layout, called: type, key: nil,
+      because: "Its XML \(place), where an object '\(type)' begins.")
   }
 
   private func fail(_ parser: XMLParser, _ error: any Error) {
@@ -137,8 +235,8 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     parser.abortParsing()
   }
 
-  private func fail(_ parser: XMLParser, _ what: String) {
-    fail(parser, file.damage("At line \(parser.lineNumber): \(what)"))
+  private func fail(_ parser: XMLParser, _ what: String, _ cure: FileCure = .none) {
+    fail(parser, file.damage("At line \(parser.lineNumber): \(what)", cure))
   }
 
   /// The first error decides: Foundation on Linux parses on after it, and may even report success.
@@ -151,7 +249,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     fail(
       parser,
       file.damage(
-        "Its XML is damaged at line \(parser.lineNumber) (error \(code) of libxml2).", .restoring
+        "Its XML is damaged at line \(parser.lineNumber) (error \(code) of libxml2).", .repairing
       ))
   }
 
@@ -162,8 +260,8 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     attributes: [String: String]
   ) {
     guard failure == nil, !isStopped else { return }
+    let attributes: [String: String] = mark == nil ? attributes : attributes.mapValues(withoutMarks)
     path.append(element)
-    if element == "object" { startedObjects += 1 }
     if plist != nil {
       text.removeAll(keepingCapacity: true)
       plist?.start(element)
@@ -176,7 +274,8 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     }
     switch path.count {
     case 1 where element != "database": fail(parser, "The document is a <\(element)>, not a <database>.")
-    case 2 where element == "object": startObject(parser, attributes)
+    case 2 where element == "object":
+      if !isContinuing { startObject(parser, attributes) }
     case 3 where path[1] == "object":
       if loader == nil { noteStructure(element, attributes) }
       switch element {
@@ -187,9 +286,17 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     case 4... where path[1] == "object":
       innerElement = element
       noteForeign("has <\(element)> in <\(path[path.count - 2])>")
-    case 4 where element == "plist" && path[2] == "metadata": plist = XMLStorePlist.Builder()
+    case 4 where element == "plist" && path[2] == "metadata":
+      beginning.insert(element)
+      plist = XMLStorePlist.Builder()
+    case 3: beginning.insert(element)
     default: break
     }
+  }
+
+  private func withoutMarks(_ text: String) -> String {
+    guard let mark, text.contains(mark) else { return text }
+    return text.replacing(String(mark), with: "\u{FFFD}")
   }
 
   func parser(_ parser: XMLParser, foundCharacters string: String) {
@@ -206,17 +313,21 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     guard failure == nil, !isStopped else { return }
     defer { _ = path.popLast() }
     if plist != nil {
-      if let wrong = plist?.end(element, String(decoding: text, as: UTF8.self)) {
+      if let wrong = plist?.end(element, withoutMarks(String(decoding: text, as: UTF8.self))) {
         if salvages {
           loader?.note(damage: "Its metadata can't be read: \(wrong).")
           plist = nil
           return
         }
-        return fail(parser, "The metadata can't be read: \(wrong).")
+        return fail(parser, "The metadata can't be read: \(wrong).", .repairing)
       }
       text.removeAll(keepingCapacity: true)
       if element == "plist" {
-        metadata = plist?.value as? [String: Any] ?? [:]
+        if let values = plist?.value as? [String: Any] {
+          metadata = values
+        } else {
+          beginning.remove("plist")
+        }
         plist = nil
       }
       return
@@ -227,13 +338,17 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     switch (path.count, element) {
     case (3, "version") where Int(trimmed) != XMLStoreFormat.version:
       let wrong: String = "The version of the format is \(trimmed), not \(XMLStoreFormat.version)."
-      if salvages { loader?.note(damage: wrong) } else { fail(parser, wrong) }
+      if salvages { loader?.note(damage: wrong) } else { fail(parser, wrong, .repairing) }
     case (3, "UUID"): uuid = trimmed
     case (3, "nextObjectID"):
-      let given: Int64 = Int64(trimmed) ?? 0
+      guard let given = Int64(trimmed) else {
+        loader?.note(damage: "Its <nextObjectID> is '\(trimmed.prefix(60))', which is no number.")
+        return
+      }
       if given > Self.greatestKey {
-        if salvages { return }
-        return fail(parser, "nextObjectID is \(given); a store can't get there.")
+        let wrong: String = "nextObjectID is \(given); a store can't get there."
+        if salvages { loader?.note(damage: wrong) } else { fail(parser, wrong, .repairing) }
+        return
       }
       highestKey = max(highestKey, given)
     case (3, "attribute"):
@@ -241,7 +356,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       text.removeAll(keepingCapacity: true)
     case (2, "object"):
       noteStrayText(atLevel: 2)
-      object = nil
+      if !keepsObject { object = nil }
     case (2, "databaseInfo") where readsOnlyInfo:
       isFinished = true
       parser.abortParsing()
@@ -251,6 +366,25 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   }
 
   // MARK: What stores don't have
+
+  /// Parts of the document's beginning that every store has. Without them it is read nevertheless.
+  private func noteMissingParts() {
+    if readsOnlyInfo { return }
+    let parts: [(name: String, meaning: String)] = [
+      ("version", "the version of the format"),
+      ("nextObjectID", "the highest id that was given to an object"),
+      ("metadata", "which model wrote it, and the program's metadata"),
+    ]
+    for (name, meaning) in parts where !beginning.contains(name) {
+      loader?.note(damage: "Its <databaseInfo> has no <\(name)>, so it does not tell \(meaning).")
+    }
+    if beginning.contains("metadata"), !beginning.contains("plist") {
+      loader?.note(
+        damage:
+          "Its <metadata> has no dictionary, so it does not tell which model wrote it, nor the program's metadata."
+      )
+    }
+  }
 
   /// What is in an object and no part of an XML store is passed over, as Apple's framework does.
   private func noteForeign(_ what: String) {
@@ -273,9 +407,10 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     guard let id = attributes["id"], let key = Self.key(id) else {
       let wrong: String =
         "An object '\(type)' has the id '\(attributes["id"] ?? "")'; z and a number were expected."
-      guard salvages else { return fail(parser, wrong) }
+      guard salvages else { return fail(parser, wrong, .repairing) }
       loader?.leaveOut(
-        names?.entities[XMLStoreNames.caseless(type)]?.layout, key: nil, because: line(parser, wrong))
+        names?.entities[XMLStoreNames.caseless(type)]?.layout, called: type, key: nil,
+        because: line(parser, wrong))
       return
     }
     counts[type, default: 0] += 1
@@ -283,13 +418,14 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     objectType = type
     guard let loader, let names else { return }
     guard let entity = names.entities[XMLStoreNames.caseless(type)] else {
-      if salvages { return loader.leaveOut(objectOf: type) }
+      if salvages { return loader.leaveOut(objectOf: type, key: key) }
       return fail(parser, "The model has no entity '\(type)'.")
     }
+    seen = []
     do {
       object = (try loader.begin(entity.layout, key: key), entity)
     } catch StoreError.invalidFile(_, let reason, _) where salvages {
-      loader.leaveOut(entity.layout, key: key, because: reason)
+      loader.leaveOut(entity.layout, called: type, key: key, because: reason)
     } catch { fail(parser, error) }
   }
 
@@ -322,6 +458,8 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       }
       return fail(parser, "\(entity.name) has no attribute '\(attribute)' in the model.")
     }
+    seen.insert(slot)
+    let hadMarks: Bool = removeMarks()
     switch entity.slots[slot].role {
     case .stored(let kind, let word) where kind != .toOne:
       if loader.hasValue(object.place, word: word) {
@@ -331,16 +469,23 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       if salvages, let innerElement {
         return loader.leaveOut(slot, of: object.place, because: "there is <\(innerElement.prefix(60))> in it")
       }
-      if XMLStoreValue.set(text, kind, word, of: object.place, in: loader) { return }
-      let shown = String(decoding: text.prefix(60), as: UTF8.self)
+      if XMLStoreValue.set(text, kind, word, of: object.place, in: loader) {
+        if hadMarks {
+          loader.note(
+            .value, entity.slots[slot], of: object.place,
+            "had bytes that are no text of XML; U+FFFD stands in their places.")
+        }
+        return
+      }
+      let shown = String(String(decoding: text, as: UTF8.self).prefix(60))
       if salvages {
         let reason: String = "'\(shown)' is no value of the type \(XMLStoreValue.typeName(kind))"
         return loader.leaveOut(slot, of: object.place, because: reason)
       }
       fail(
         parser,
-        "'\(shown)' is no value for \(entity.name).\(entity.slots[slot].name) (\(XMLStoreValue.typeName(kind)))."
-      )
+        "'\(shown)' is no value for \(entity.name).\(entity.slots[slot].name) (\(XMLStoreValue.typeName(kind))) of the object "
+          + "z\(object.place.key).", .repairing)
     case .transient: return
     default:
       if salvages {
@@ -348,6 +493,15 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       }
       fail(parser, "\(entity.name).\(entity.slots[slot].name) is no attribute in the model.")
     }
+  }
+
+  /// Puts U+FFFD in the places of marks. Returns whether there were any.
+  private func removeMarks() -> Bool {
+    guard let mark else { return false }
+    let found = String(decoding: text, as: UTF8.self)
+    guard found.contains(mark) else { return false }
+    text = Array(withoutMarks(found).utf8)
+    return true
   }
 
   private func startRelationship(_ parser: XMLParser, _ attributes: [String: String]) {
@@ -364,6 +518,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       }
       return fail(parser, "\(entity.name) has no relationship '\(name)' in the model.")
     }
+    seen.insert(slot)
     var keys: [Int64] = []
     for id in (attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace) {
       guard let key = Self.key(id) else {
@@ -372,7 +527,10 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
             .dangling, entity.slots[slot], of: object.place, "named '\(id.prefix(60))', which is no object.")
           continue
         }
-        return fail(parser, "\(entity.name).\(name) refers to '\(id)'; z and a number were expected.")
+        return fail(
+          parser,
+          "\(entity.name).\(name) of the object z\(object.place.key) refers to '\(id)'; z and a number were expected.",
+          .repairing)
       }
       keys.append(key)
     }

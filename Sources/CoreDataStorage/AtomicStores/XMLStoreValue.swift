@@ -79,12 +79,12 @@ enum XMLStoreValue {
     case .int64: return number(Int64(trimmed))
     case .bool:
       return number(["1": 1, "true": 1, "YES": 1, "0": 0, "false": 0, "NO": 0][trimmed])
-    case .double, .date: return real(Double(trimmed))
-    case .float: return real(Float(trimmed).map(Double.init))
+    case .double, .date: return real(Self.number(trimmed))
+    case .float: return real(Self.float(trimmed))
     case .decimal:
       let text: String = trimmed
-      guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
-        text == "NaN" || DecimalText.isNumber(text)
+      if text == "NaN" { return bytes(text.utf8) }
+      guard let decimal = DecimalText.number(text), DecimalText.isNumber(text), Self.isWhole(decimal, text)
       else { return false }
       return bytes(decimal.description.utf8)
     case .string, .uri: return bytes(XMLStoreText.unescaped(text))
@@ -92,11 +92,34 @@ enum XMLStoreValue {
       guard let uuid = UUID(uuidString: trimmed) else { return false }
       return withUnsafeBytes(of: uuid.uuid) { bytes($0) }
     case .data, .transformable:
-      guard let data = Data(base64Encoded: Data(text), options: .ignoreUnknownCharacters) else {
+      let digits: [UInt8] = text.filter { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+      // Damaged text may be that of other bytes: what it stands for is written in one way only.
+      guard let data = Data(base64Encoded: Data(digits)), data.base64EncodedData().elementsEqual(digits)
+      else {
         return false
       }
       return bytes(data)
     case .toOne: return false
     }
+  }
+
+  /// A number that a double can hold: beyond its range Swift makes infinity or 0 of a text.
+  private static func number(_ text: String) -> Double? {
+    guard let value = Double(text) else { return nil }
+    let isZero: Bool =
+      value == 0 && text.prefix { $0 != "e" && $0 != "E" }.contains { ("1"..."9").contains($0) }
+    if value.isInfinite, !text.lowercased().contains("inf") { return nil }
+    return isZero ? nil : value
+  }
+
+  /// The same for a float.
+  private static func float(_ text: String) -> Double? {
+    guard let value = number(text), let float = Float(text) else { return nil }
+    return (float.isInfinite && !value.isInfinite) || (float == 0 && value != 0) ? nil : Double(float)
+  }
+
+  /// Whether a decimal has all digits of its text.
+  private static func isWhole(_ decimal: Decimal, _ text: String) -> Bool {
+    !decimal.isNaN && DecimalText.plain(Substring(decimal.description)) == DecimalText.plain(Substring(text))
   }
 }

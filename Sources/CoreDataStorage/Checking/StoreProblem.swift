@@ -189,6 +189,12 @@ package struct UnreachableRows: Sendable, Equatable {
     self.reason = reason
   }
 
+  package var problem: StoreProblem {
+    StoreProblem(
+      kind, entity: entity, count: keys.count,
+      "Rows in the table of \(entity) \(reason) (keys \(shownKeys())).")
+  }
+
   /// The first keys, for a message.
   package func shownKeys(_ most: Int = StoreProblem.objectsKept) -> String {
     let list: String = keys.prefix(most).map(String.init).joined(separator: ", ")

@@ -11,6 +11,8 @@ package final class StoreRepair {
       package var saved: Int = 0
       /// Keys of rows that were found and could not be read, or not be written.
       package var lost: [Int64] = []
+      /// How many objects were found beside these whose keys can't be read.
+      package var lostWithoutKey: Int = 0
     }
 
     package var entities: [Entity] = []
@@ -20,6 +22,8 @@ package final class StoreRepair {
     package var damaged: [DamagedTable] = []
     /// What was changed, counted as problems are.
     package var changes: [StoreProblem] = []
+    /// What the model requires and objects of the new store do not have.
+    package var invalid: [StoreProblem] = []
   }
 
   private let source: any StoreEngine
@@ -29,6 +33,7 @@ package final class StoreRepair {
   private let writable: WritableValues
   private var outcome = Outcome()
   private var changes = StoreProblems()
+  private var required: RequiredProperties
   /// Values that read as others than the file has.
   private var misread: [RowID: [UnwritableValue]] = [:]
   private var directory = ObjectDirectory([])
@@ -44,6 +49,7 @@ package final class StoreRepair {
   ) {
     self.source = source
     writable = WritableValues(source.layout)
+    required = RequiredProperties(source.layout)
     self.entityNames = entityNames
     entities = source.layout.entities.filter { !$0.isAbstract && entityNames?.contains($0.name) ?? true }
     self.note = note
@@ -73,6 +79,7 @@ package final class StoreRepair {
     try note(0)
     try staged.publish()
     outcome.changes = changes.all
+    outcome.invalid = required.problems.all
     return outcome
   }
 
@@ -94,7 +101,10 @@ package final class StoreRepair {
       let isLost: Bool = lostRoots.contains(source.layout.entities[entity.rootIndex].name)
       try forEachPage(isLost ? [] : try source.readableKeys(of: entity)) { page in
         let found: [RowRef] = rows(page, entity)
-        let doubles: Set<Int64> = Set(try unique.doubles(among: found).map(\.row.key))
+        var doubles: Set<Int64> = []
+        for twins in try unique.twins(among: found) where doubles.insert(twins.second.key).inserted {
+          note(twins)
+        }
         let kept: [Int64] = found.map(\.key).filter { !doubles.contains($0) }
         keys += kept
         if kept.count < page.count {
@@ -110,19 +120,36 @@ package final class StoreRepair {
     try writer.allocate(zip(entities, readable).map { ($0.rootIndex, $1.last ?? 0) })
     for (place, entity) in entities.enumerated() {
       try forEachPage(readable[place]) { page in
-        let lost: [Int64] = try writer.insert(mended(rows(page, entity), entity), entity)
+        let rows: RowBatch = mended(rows(page, entity), entity)
+        let lost: [Int64] = try writer.insert(rows, entity)
+        for key in lost {
+          changes.add(
+            StoreProblem(
+              .unique, entity: entity.name, objects: [RowID(entity: entity.index, key: key)],
+              "\(entity.name) has values that the model wants to be unique, and that another object has; it was left out."
+            ))
+        }
+        required.check(rows, of: entity, without: lost)
         outcome.entities[place].lost += lost
         outcome.entities[place].saved += page.count - lost.count
         try note(page.count)
       }
     }
     for (entity, keys) in zip(entities, readable) {
+      required.check(countsOf: entity, keys)
       for slot in entity.slots.indices where StoreTransfer.isNeeded(entity.slots[slot]) {
         let declaring: String = source.layout.entities[entity.slots[slot].declaringEntity].name
-        if withoutMembers.contains([declaring, entity.slots[slot].name]) { continue }
+        if withoutMembers.contains([declaring, entity.slots[slot].name]) {
+          required.check(keys.map { (RowID(entity: entity.index, key: $0), 0) }, entity, slot)
+          continue
+        }
         try forEachPage(keys) { page in
           let owners: [RowID] = page.map { RowID(entity: entity.index, key: $0) }
-          writer.add(StoreTransfer.edits(of: entity, slot, owners, members(owners, entity, slot)))
+          let members: [[RowID]] = members(owners, entity, slot)
+          if !RequiredProperties.isCounted(entity.slots[slot], in: source.layout) {
+            required.check(zip(owners, members).map { ($0, $1.count) }, entity, slot)
+          }
+          writer.add(StoreTransfer.edits(of: entity, slot, owners, members))
           try note(0)
         }
       }
@@ -146,10 +173,16 @@ package final class StoreRepair {
       case .missingFile, .unreadableFile: change.message += " The value became nil."
       // Pairs: members are read without those of which one object is missing.
       case .dangling: change.message += " They were left out."
+      case .value where isReference(problem): change.message += " The new store has the object's."
       default: continue
       }
       changes.add(change)
     }
+  }
+
+  private func isReference(_ problem: StoreProblem) -> Bool {
+    guard let entity = problem.entity, let property = problem.property else { return false }
+    return source.layout.byName[entity]?.slot(named: property)?.isToOne == true
   }
 
   /// What could not be read of a file, which is read as a whole when it is opened.
@@ -160,6 +193,26 @@ package final class StoreRepair {
       guard let place = entities.firstIndex(where: { $0.index == Int(object.entity) }) else { continue }
       outcome.entities[place].lost.append(object.key)
     }
+    for (name, objects) in parts.others.sorted(by: { $0.key < $1.key }) {
+      let place: Int =
+        outcome.entities.firstIndex { $0.name == name }
+        ?? {
+          outcome.entities.append(Outcome.Entity(name: name.isEmpty ? "?" : name))
+          return outcome.entities.count - 1
+        }()
+      outcome.entities[place].lost += objects.keys
+      outcome.entities[place].lostWithoutKey += objects.withoutKey
+    }
+  }
+
+  /// An object that no kind of store takes beside the first one.
+  private func note(_ twins: UniqueValues.Twins) {
+    let first: EntityLayout = source.layout.entities[Int(twins.first.entity)]
+    changes.add(
+      StoreProblem(
+        .unique, entity: twins.entity.name, property: twins.names.first, objects: [twins.second],
+        "\(twins.entity.name) has an object with the same values (\(twins.pairs)) as \(first.name)/p\(twins.first.key), which "
+          + "the model wants to be unique; no store can hold both, and it was left out."))
   }
 
   /// What a property held that the store has no place for any more.
@@ -266,7 +319,7 @@ package final class StoreRepair {
           completions[place, default: []].append((back.word, row.id))
           note(
             .inverse, back.entity, back.slot, target,
-            "was nil although its object names this one, and was set to it.")
+            "named no object, although one names it, and was set to that.")
         }
       }
     }
@@ -319,7 +372,11 @@ package final class StoreRepair {
           }
         } else {
           slab.clear(copy, word: word)
-          note(.dangling, entity, slot, row.id, "named an object that is not there, and became nil.")
+          let isCompleted: Bool =
+            completions[RowID(entity: entity.rootIndex, key: row.key)]?.contains { $0.word == word } ?? false
+          note(
+            .dangling, entity, slot, row.id,
+            "named an object that is not there\(isCompleted ? "." : ", and became nil.")")
         }
       }
       let strange: [UnwritableValue] = misread[row.id] ?? []

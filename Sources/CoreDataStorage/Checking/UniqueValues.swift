@@ -15,6 +15,23 @@ struct UniqueValues {
     let values: [String]
     let first: RowID
     let second: RowID
+
+    /// The names with the values.
+    var pairs: String { zip(names, values).map { "\($0) \($1)" }.joined(separator: ", ") }
+  }
+
+  /// The first two objects with the same values; nil if there are none.
+  static func firstTwins(in engine: any StoreEngine, _ entities: [EntityLayout]) throws -> Twins? {
+    var unique = UniqueValues(engine)
+    for entity in entities where !entity.isAbstract {
+      let scan = try RowScan(entity, in: engine)
+      var found: Twins?
+      try scan.forEachPage { page in
+        if found == nil { found = try unique.twins(among: try scan.rows(page)).first }
+      }
+      if let found { return found }
+    }
+    return nil
   }
 
   private struct Constraint {
@@ -29,6 +46,10 @@ struct UniqueValues {
   /// By constraint: the first object with values of this hash.
   private var known: [[Int: RowID]] = []
   private let engine: any StoreEngine
+  /// By constraint and values: whether their first object was told.
+  private var told: Set<String> = []
+  /// More values than that are told together.
+  private static let valuesTold: Int = 50
 
   init(_ engine: any StoreEngine) {
     self.engine = engine
@@ -52,31 +73,38 @@ struct UniqueValues {
   }
 
   mutating func check(_ rows: [RowRef], _ problems: inout StoreProblems) throws {
-    for (row, number, _) in try doubles(among: rows) {
-      let constraint: Constraint = all[number]
-      let names: String = constraint.names.joined(separator: ", ")
+    for twins in try twins(among: rows) {
+      let name: String = "\(twins.entity.name) \(twins.pairs)"
+      let isNew: Bool = !told.contains(name)
+      let isOneOfMany: Bool = isNew && told.count >= Self.valuesTold
+      if !isOneOfMany { told.insert(name) }
+      let same: String = isOneOfMany ? twins.names.joined(separator: ", ") : "values (\(twins.pairs))"
+      let objects: [RowID] = isNew ? [twins.first, twins.second] : [twins.second]
       problems.add(
         StoreProblem(
-          .unique, entity: constraint.entity.name, property: constraint.names.first, objects: [row.id],
-          "\(constraint.entity.name) has objects with the same \(names), which the model wants to be unique.")
-      )
+          .unique, entity: twins.entity.name, property: twins.names.first, count: objects.count,
+          objects: objects,
+          "\(twins.entity.name) has objects with the same \(same), which the model wants to be unique."))
     }
   }
 
-  /// The first of rows that has the same values as one that was asked about before, and that one.
-  mutating func firstTwins(among rows: [RowRef]) throws -> Twins? {
-    guard let (row, number, first) = try doubles(among: rows).first else { return nil }
-    let constraint: Constraint = all[number]
-    return Twins(
-      entity: constraint.entity, names: constraint.names,
-      values: constraint.places.map { ValuePrinter.print($0.kind.predicateValue(row, $0.word)) },
-      first: first,
-      second: row.id)
+  /// Each of rows that has the same values as one that was asked about before, with that one.
+  mutating func twins(among rows: [RowRef]) throws -> [Twins] {
+    try doubles(among: rows).map { row, number, first in
+      let constraint: Constraint = all[number]
+      return Twins(
+        entity: constraint.entity, names: constraint.names,
+        values: constraint.places.map { place in
+          let value: String = ValuePrinter.print(place.kind.predicateValue(row, place.word))
+          return value.count > 60 ? "\(value.prefix(60))…" : value
+        }, first: first, second: row.id)
+    }
   }
 
   /// Rows that have the same values as one that was asked about before, with the places of the constraints
   /// and that other one.
-  mutating func doubles(among rows: [RowRef]) throws -> [(row: RowRef, constraint: Int, first: RowID)] {
+  private mutating func doubles(among rows: [RowRef]) throws -> [(row: RowRef, constraint: Int, first: RowID)]
+  {
     var found: [(row: RowRef, constraint: Int, first: RowID)] = []
     for row in rows {
       for number in constraints[row.entity] {

@@ -17,9 +17,12 @@ package struct StoreConversion {
     /// The first differences; the new store was then discarded.
     package var differences: [StoreComparison.Difference] = []
     package var metadataDiffers: Bool = false
-    /// References that the new store does not have, since they lead to no such object, by properties.
+    /// References that the new store does not have, since they lead to no such object, by properties; and rows
+    /// that stand for no object.
     package var leftOut: [StoreProblem] = []
 
+    /// Whether rows of the source are in the new store no more.
+    package var lacksRows: Bool { leftOut.contains { $0.kind == .entity || $0.kind == .row } }
     package var isEqual: Bool { (verified?.differences ?? 0) == 0 && !metadataDiffers }
   }
 
@@ -89,6 +92,7 @@ package struct StoreConversion {
     options.createsIfMissing = false
     options.entityNames = entityNames
     options.checksModel = false
+    options.looksTargetsUp = true
     let made: any StoreEngine = try kind.open(at: url, layout: source.layout, options: options)
     defer { try? made.close() }
     let comparison = StoreComparison(

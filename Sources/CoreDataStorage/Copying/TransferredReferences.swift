@@ -60,6 +60,16 @@ struct TransferredReferences {
         "\(entity.name).\(slot.name) names \(what); \(consequence)."))
   }
 
+  /// Rows that stand for no object, so that no fetch has them, and no copy.
+  static func rows(lostBy source: any StoreOperations) throws -> [StoreProblem] {
+    guard let examined = source as? any StoreExamining else { return [] }
+    return try examined.unreachableRows().map(\.problem).map { problem in
+      var problem: StoreProblem = problem
+      problem.message += " The copy does not have them."
+      return problem
+    }
+  }
+
   /// Pairs of which one object is missing: no list of members has them, and no copy.
   static func pairs(lostBy source: any StoreOperations) throws -> [StoreProblem] {
     guard let examined = source as? any StoreExamining else { return [] }

@@ -146,7 +146,7 @@ struct CheckCommand: ParsableCommand {
   )] {
     let engine: any StoreEngine
     do {
-      engine = try store.open(listsFiles: true)
+      engine = try store.open(examines: true)
     } catch let failure as CommandFailure {
       problems.add(StoreProblem(.model, failure.line))
       return []
@@ -168,7 +168,7 @@ struct CheckCommand: ParsableCommand {
       store = try OpenStore(
         path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
         salvages: true, acceptsStructure: true)
-      engine = try store.open(listsFiles: true)
+      engine = try store.open(examines: true)
     } catch StoreError.invalidFile(let url, let reason, _) {
       throw CommandFailure("\(url.path): Nothing of it can be saved. \(reason) Restore a copy.")
     }

@@ -16,12 +16,16 @@ struct ConvertCommand: ParsableCommand {
       The kind is that of --to (\(NewStoreKind.names.joined(separator: ", "))), else what the ending of OUT names \
       (\(NewStoreKind.endings)), else, with another ending, the store's own. Kinds that number objects of all entities in one sequence give objects new \
       numbers. Persistent history is not copied. References to objects that are not there, or that the relationship can't have, \
-      have no place in some kinds of stores; those that the new store does not have are listed.
+      have no place in some kinds of stores; those that the new store does not have are listed, and so are rows that stand \
+      for no object of the model.
 
       EXAMPLES
         clarus convert Shop.sqlite Shop.xml
         clarus convert Shop.xml Shop.db --to sqlite --model Shop.momd --verify
         clarus convert Shop.sqlite Copy.sqlite --verify --json
+
+      EXIT STATUS
+        0 the new store has every row, 1 it lacks rows that stand for no object, or there is none
 
       JSON
         { "from": {"path", "type", "uuid"}, "to": {"path", "type", "uuid"}, "renumbered",
@@ -77,6 +81,7 @@ struct ConvertCommand: ParsableCommand {
       try report.write(to: output)
     }
     try output.flush()
+    if outcome.lacksRows { throw ExitCode(1) }
   }
 
   private func difference(_ outcome: StoreConversion.Outcome, _ engine: any StoreEngine) -> CommandFailure {

@@ -77,6 +77,7 @@ struct RepairReport {
             .object([
               ("name", .string(entity.name)), ("saved", .integer(Int64(entity.saved))),
               ("lost", .array(entity.lost.map { .integer($0) })),
+              ("lostWithoutKey", .integer(Int64(entity.lostWithoutKey))),
             ])
           })
       ),
@@ -106,6 +107,7 @@ struct RepairReport {
           })
       ),
       ("changes", ProblemText(ids: ids).json(outcome.changes)),
+      ("invalid", ProblemText(ids: ids).json(outcome.invalid)),
       ("problems", ProblemText(ids: ids).json(problems)), ("complete", .bool(isComplete)),
     ])
   }
@@ -121,12 +123,14 @@ struct RepairReport {
           "error: \(count) of the table \(rows.table) could not be saved: they \(rows.reason). Z_PK \(rows.shownKeys(20))"
         ))
     }
+    for problem in outcome.invalid { try output.writeLine(text.line(problem)) }
     var table = TextTable([
       .init(title: "Entity"), .init(title: "Saved", alignment: .right),
       .init(title: "Lost", alignment: .right),
     ])
     for entity in report.entities {
-      let lost: String = String(entity.lost.count) + (entity.mayHaveLostMore ? " or more" : "")
+      let lost: String =
+        String(entity.lost.count + entity.lostWithoutKey) + (entity.mayHaveLostMore ? " or more" : "")
       try table.add([entity.name, String(entity.saved), lost], to: output)
     }
     try table.finish(output)

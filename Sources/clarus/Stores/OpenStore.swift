@@ -73,14 +73,17 @@ struct OpenStore {
   }
 
   /// The engine, which is read-only. A value whose external file is missing reads as nil, or is an error.
-  /// `listsFiles`: the command lists files that it may not read; otherwise a warning does.
-  func open(readsMissingFilesAsNil: Bool = true, listsFiles: Bool = false) throws -> any StoreEngine {
+  /// `examines`: the command lists what is wrong, also files that it may not read, of which otherwise a warning
+  /// tells.
+  func open(readsMissingFilesAsNil: Bool = true, examines: Bool = false) throws -> any StoreEngine {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
     var options: StoreOpeningOptions = Self.readingOptions(salvages: salvages)
     options.createsIfMissing = false
     options.readsMissingFilesAsNil = readsMissingFilesAsNil
-    options.warnsOfForbiddenFiles = !listsFiles
+    options.warnsOfForbiddenFiles = !examines
+    options.examines = examines
     options.entityNames = model.entityNames
+    options.looksTargetsUp = true
     // The model was checked when it was chosen.
     options.checksModel = false
     do {

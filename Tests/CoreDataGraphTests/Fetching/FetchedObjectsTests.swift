@@ -181,6 +181,34 @@ struct FetchedObjectsTests {
     }
   }
 
+  @Test(arguments: StoreKind.every, [false, true])
+  func `members that were new have their values after a save and a reset`(kind: StoreKind, isChild: Bool)
+    throws
+  {
+    let stack = try Stack(kind)
+    try stack.run { root in
+      let context: NSManagedObjectContext =
+        isChild ? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType) : root
+      if isChild { context.parent = root }
+      try context.performAndWait {
+        for number in 0..<6 { context.item(ReadAheadTests.text(number)).count = Int64(number) }
+        let items: FetchedObjects<Item> = try context.results(of: request(context, batch: 2))
+        var seen: [Int64] = []
+        try items.forEachPage { page in
+          seen += page.map(\.count)
+          if page[0].count == 2 {
+            try context.save()
+            if isChild { try root.save() }
+            context.reset()
+          }
+        }
+        #expect(seen == [0, 1, 2, 3, 4, 5])
+        #expect(items.map(\.title) == (0..<6).map { ReadAheadTests.text($0) })
+        #expect(items.allSatisfy { $0.managedObjectContext === context })
+      }
+    }
+  }
+
   @Test(arguments: StoreKind.fetchingRows)
   func `pages are prefetched, and can throw`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
