@@ -98,6 +98,7 @@ package struct Porter {
     "NSBatchDeleteRequestResultType", "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest",
     "NSPersistentHistoryResult", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction",
     "NSPersistentCloudKitContainer", "NSPersistentCloudKitContainerOptions",
+    "NSPersistentStoreUbiquitousTransitionType",
     "NSCoreDataCoreSpotlightDelegate",
   ])
 
