@@ -87,12 +87,24 @@ public class Folder: NSManagedObject {
   }
 }
 
+extension Folder {
+  /// What a table reads by its key path.
+  @objc var badge: String { "\(titles.count) in \(name)" }
+}
+
 extension Note: Identifiable {}
+
+/// Who wants to know of a list that has changed.
+@objc protocol NoteListDelegate {
+  @objc optional func listDidChange(_ list: NoteList)
+  @objc optional func listDidEnd()
+}
 
 /// What a table of notes shows.
 final class NoteList: NSObject, NSFetchedResultsControllerDelegate {
   let controller: NSFetchedResultsController<Note>
   var changes: [String] = []
+  weak var delegate: NoteListDelegate?
 
   init(_ context: NSManagedObjectContext) throws {
     let request: NSFetchRequest<Note> = Note.fetchRequest()
@@ -125,6 +137,8 @@ final class NoteList: NSObject, NSFetchedResultsControllerDelegate {
 
   func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
     changes.append("end")
+    delegate?.listDidChange?(self)
+    delegate?.listDidEnd?()
   }
 }
 

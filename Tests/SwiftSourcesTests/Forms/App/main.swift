@@ -27,9 +27,17 @@ extension AppDelegate {
   }()
 }
 
+final class Counter: NSObject, NoteListDelegate {
+  var count = 0
+
+  func listDidChange(_ list: NoteList) { count += 1 }
+}
+
 let app = AppDelegate()
 let context = app.persistentContainer.viewContext
 let list = try NoteList(context)
+let counter = Counter()
+list.delegate = counter
 let folder = Folder(context: context)
 folder.name = "Home"
 let first = Note(context: context)
@@ -58,3 +66,4 @@ do {
 second.rating = 5
 app.saveContext()
 print(try context.count(for: Note.fetchRequest()), list.controller.fetchedObjects?.count ?? 0)
+print(folder.value(forKey: #keyPath(Folder.badge)) ?? "none", counter.count)
