@@ -59,12 +59,23 @@ package struct SourcePackage: Sendable {
       return url.lastPathComponent == "contents" ? url : url.appendingPathComponent("contents")
     }
     let name: String = try version ?? currentVersion()
-    guard let folder = versionFolders.first(where: { Self.name(of: $0) == name }) else {
+    guard let folder = versionFolders.first(where: { Self.name(of: $0) == name }) ?? identified(name) else {
       let known: String = versions.map { "'\($0)'" }.joined(separator: ", ")
       throw ModelFileError(
         file: url.relativePath, reason: "There is no version '\(name)'. It has \(known).")
     }
     return folder.appendingPathComponent("contents")
+  }
+
+  /// The one version that has this identifier, as stores and other tools tell it.
+  private func identified(_ identifier: String) -> URL? {
+    // Versions of which nobody has chosen one have an empty one.
+    if identifier.isEmpty { return nil }
+    let found: [URL] = (versionFolders ?? []).filter { folder in
+      let model: NSManagedObjectModel? = try? NSManagedObjectModel.load(contentsOf: folder).model
+      return model?.versionIdentifiers.contains(identifier) == true
+    }
+    return found.count == 1 ? found[0] : nil
   }
 
   /// The version that is marked as the current one, or the only one. As for programs, the mark of a package

@@ -138,6 +138,18 @@ struct ModelAddTests {
     #expect(left.sorted() == [".xccurrentversion", "Shop.xcdatamodel", "Shop.xcdatamodel/contents"])
   }
 
+  @Test func `a version is named by its file or by its identifier`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    _ = try clarus("model add Shop.xcdatamodeld version")
+    let file: URL = folder.file("Shop.xcdatamodeld/Shop.xcdatamodel/contents")
+    try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents").replacing(
+      "userDefinedModelVersionIdentifier=\"\"", with: "userDefinedModelVersionIdentifier=\"1.0\""
+    ).write(to: file, atomically: true, encoding: .utf8)
+    let run: CommandLineRun = try clarus(
+      "model add Shop.xcdatamodeld attribute Item.a String --model-version 1.0")
+    #expect(run.output == "Shop.xcdatamodeld/Shop.xcdatamodel/contents: added Item.a\n", "\(run)")
+  }
+
   @Test func `negative numbers are values`() throws {
     _ = try clarus("model new Shop --entity Item")
     let run: CommandLineRun = try clarus(

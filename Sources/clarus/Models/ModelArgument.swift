@@ -42,6 +42,8 @@ enum ModelArgument {
   private static func identified(
     _ identifier: String, _ files: [(name: String, url: URL)], _ path: String, _ option: String
   ) throws -> (name: String, url: URL)? {
+    // Versions of which nobody has chosen one have an empty one.
+    if identifier.isEmpty { return nil }
     let found: [(name: String, url: URL)] = files.filter { file in
       let model: NSManagedObjectModel? = try? NSManagedObjectModel.load(contentsOf: file.url).model
       return model?.versionIdentifiers.contains(identifier) == true
