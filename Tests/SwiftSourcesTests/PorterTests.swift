@@ -79,6 +79,15 @@ struct PorterTests {
       ("import Shop\nlet d: Date? = nil\n", "import Shop\nimport Foundation\nlet d: Date? = nil\n"),
       ("import XCTest\nlet d: Date? = nil\n", nil),
       (
+        "import Foundation\nlet m: NSManagedObjectModel? = nil\n",
+        "import Foundation\nimport CoreData\nlet m: NSManagedObjectModel? = nil\n"
+      ),
+      ("import Foundation\nenum NSManagedObjectModels {}\nlet m: NSManagedObjectModels? = nil\n", nil),
+      (
+        "import GLKit.GLKMath\nlet x = 1\n",
+        "#if canImport(GLKit)\n  import GLKit\n#else\n  import Foundation\n#endif\nlet x = 1\n"
+      ),
+      (
         "a.b = c\n  return request as! NSFetchRequest<Self>",
         "a.b = c\n  return NSFetchRequest<Self>(request)"
       ),

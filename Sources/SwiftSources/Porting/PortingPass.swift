@@ -574,6 +574,13 @@ struct PortingPass {
     "Foundation", "XCTest", "FoundationXML", "FoundationNetworking",
   ]
 
+  /// What the names of CoreData's classes begin with, which other imports bring along on Apple's platforms.
+  private static let classes: [String] = [
+    "NSManagedObject", "NSPersistentStore", "NSPersistentContainer", "NSFetchRequest", "NSFetchedResults",
+    "NSEntityDescription", "NSAttributeDescription", "NSRelationshipDescription", "NSPropertyDescription",
+    "NSMergePolicy", "NSMigrationManager", "NSMappingModel", "NSEntityMigrationPolicy", "NSAsynchronousFetch",
+  ]
+
   /// Names that are not likely to be those of a program.
   private static let foundation: Set<String> = [
     "Bundle", "Date", "Data", "URL", "UUID", "Decimal", "Notification", "NotificationCenter", "NSNumber",
@@ -618,6 +625,11 @@ struct PortingPass {
     guard isWord(index), text(index - 1) != "." || text(index - 2) == "Foundation" else { return false }
     let name: String = text(index)
     if Self.fromFoundation.contains(name) { return !typeNames.contains(name) }
+    if name.hasPrefix("NS"), Self.classes.contains(where: { name.hasPrefix($0) }),
+      AppleClasses.module(of: name) == nil
+    {
+      return !typeNames.contains(name)
+    }
     // Foundation's are empty.
     if Porter.emptyNames.contains(name) { return true }
     let arguments: [String: Set<String>] = [

@@ -23,6 +23,16 @@ package struct Platform: Sendable {
     "UniformTypeIdentifiers", "MobileCoreServices", "SafariServices", "MessageUI", "Social", "Accounts",
     "Vision", "Metal", "MetalKit", "SceneKit", "SpriteKit", "GameKit", "GameplayKit", "BackgroundTasks",
     "NaturalLanguage", "ImageIO", "Accelerate", "SystemConfiguration", "QuickLook", "PDFKit", "ActivityKit",
+    "GLKit", "OpenGLES", "ARKit", "RealityKit", "CoreAudio", "AudioToolbox", "CoreVideo", "VideoToolbox",
+    "CoreHaptics", "CoreNFC", "CallKit", "PassKit", "PushKit", "AuthenticationServices", "DeviceCheck",
+    "HomeKit",
+    "FileProvider", "LinkPresentation", "Messages", "MultipeerConnectivity", "NetworkExtension",
+    "NotificationCenter",
+    "PencilKit", "ReplayKit", "Speech", "VisionKit", "Charts", "Carbon", "IOKit", "CommonCrypto",
+    "JavaScriptCore",
+    "AdSupport", "AppTrackingTransparency", "AddressBook", "AssetsLibrary", "TipKit", "ServiceManagement",
+    "XPC",
+    "CoreTransferable", "ExternalAccessory", "simd",
   ]
 
   func canImport(_ module: String) -> Bool? {
