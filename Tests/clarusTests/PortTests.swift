@@ -314,6 +314,21 @@ import Testing
     #expect(run.output.contains("A.swift:2: UIImage is in UIKit"), "\(run)")
   }
 
+  // Finding: the places were those of the files before the command changed them.
+  @Test func `places are those of the files as they are afterwards`() throws {
+    let folder = try TemporaryFolder()
+    try "import UIKit\n@objc class A {}\nlet a = 1; @objc let i: UIImage? = nil; let j: UIImage? = nil\n"
+      .write(
+        to: folder.file("A.swift"), atomically: true, encoding: .utf8)
+    let plan = try CommandLineRun(["port", folder.url.path])
+    #expect(plan.output.contains("A.swift:3:25  UIImage"), "\(plan)")
+    #expect(plan.output.contains("A.swift:3 (and in 1 other place): UIImage is in UIKit"), "\(plan)")
+    for arguments in [["--write"], []] {
+      let run = try CommandLineRun(["port", folder.url.path] + arguments)
+      #expect(run.output.contains("A.swift:7:19  UIImage"), "\(run)")
+    }
+  }
+
   @Test func `what isn't there is an error`() throws {
     let run = try CommandLineRun(["port", "/nowhere"])
     #expect(run.status == 1 && run.errors.contains("There is no such file or folder"))

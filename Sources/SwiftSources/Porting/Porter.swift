@@ -18,6 +18,8 @@ package struct Porter {
     package let source: SourceText
     package let text: String
     package let findings: [PortingFinding]
+    /// The same with their places in `text`.
+    package let findingsWhenWritten: [PortingFinding]
     /// How many lines of the file are changed or removed.
     package let changedLineCount: Int
   }

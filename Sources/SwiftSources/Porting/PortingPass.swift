@@ -807,6 +807,18 @@ struct PortingPass {
     return result
   }
 
+  /// A finding where its place is after the edits, each with its end in the new text; in what was replaced, at
+  /// the end of that.
+  private func moved(
+    _ finding: PortingFinding, _ places: [(old: Range<Int>, new: Int)], to text: SourceText
+  ) -> PortingFinding {
+    let offset: Int = source.lineStarts[finding.line - 1] + finding.column - 1
+    guard let edit = places.last(where: { $0.old.lowerBound <= offset }) else { return finding }
+    let new: Int = edit.new + max(0, offset - edit.old.upperBound)
+    let (line, column) = text.position(of: min(new, text.bytes.count))
+    return finding.at(line: line, column: column)
+  }
+
   func result() -> Porter.Result {
     // A managed declaration is replaced as a whole, with the attributes in it.
     let ordered: [Edit] = edits.sorted {
@@ -816,22 +828,26 @@ struct PortingPass {
     bytes.reserveCapacity(source.bytes.count)
     var position: Int = 0
     var changed: Set<Int> = []
+    var places: [(old: Range<Int>, new: Int)] = []
     for edit in ordered {
       guard edit.range.lowerBound >= position else { continue }
       bytes += source.bytes[position..<edit.range.lowerBound]
-      bytes += lineEnds(of: Array(edit.text.utf8))
+      let text: [UInt8] = lineEnds(of: Array(edit.text.utf8))
+      places.append((edit.range, bytes.count + text.count))
+      bytes += text
       position = edit.range.upperBound
       let (first, _) = source.position(of: edit.range.lowerBound)
       let (last, _) = source.position(of: max(edit.range.lowerBound, edit.range.upperBound - 1))
       changed.formUnion(first...last)
     }
     bytes += source.bytes[position...]
+    let sorted: [PortingFinding] = findings.sorted {
+      ($0.line, $0.column, $0.rule.rawValue) < ($1.line, $1.column, $1.rule.rawValue)
+    }
+    let written = SourceText(path: source.path, String(decoding: bytes, as: UTF8.self))
     return Porter.Result(
-      source: source, text: String(decoding: bytes, as: UTF8.self),
-      findings: findings.sorted {
-        ($0.line, $0.column, $0.rule.rawValue) < ($1.line, $1.column, $1.rule.rawValue)
-      },
-      changedLineCount: changed.count)
+      source: source, text: written.text, findings: sorted,
+      findingsWhenWritten: sorted.map { moved($0, places, to: written) }, changedLineCount: changed.count)
   }
 }
 

@@ -195,6 +195,10 @@ package struct PortingFinding: Hashable, Sendable, CustomStringConvertible {
   /// More than the rule says, for this place.
   package let detail: String?
 
+  func at(line: Int, column: Int) -> PortingFinding {
+    PortingFinding(rule: rule, path: path, line: line, column: column, excerpt: excerpt, detail: detail)
+  }
+
   /// As compilers write it; an error where nothing can be rewritten.
   package var description: String {
     let kind: String = rule.outcome == .left ? "error" : "warning"

@@ -14,6 +14,14 @@ struct TextTable {
     var alignment: Alignment = .left
     /// Cells of the column never get wider than this.
     var widest: Int = TextTable.widestCell
+    /// The width that the column has at least.
+    var narrowest: Int = 0
+
+    /// As wide as its widest cell, whatever row that is in: nothing is truncated.
+    static func whole(title: String, _ cells: some Sequence<String>) -> Column {
+      let width: Int = cells.map { DisplayWidth.of(DisplayWidth.escaped($0)) }.max() ?? 0
+      return Column(title: title, widest: width, narrowest: width)
+    }
   }
 
   /// Cells of values.
@@ -52,7 +60,7 @@ struct TextTable {
   private mutating func fixWidths(_ output: StandardOutput) throws {
     let titles: [String] = columns.map { DisplayWidth.escaped($0.title) }
     widths = columns.indices.map { column in
-      ([titles] + waiting).map { DisplayWidth.of($0[column]) }.max() ?? 0
+      max(columns[column].narrowest, ([titles] + waiting).map { DisplayWidth.of($0[column]) }.max() ?? 0)
     }
     try writeRow(titles, to: output)
     try writeRow(widths!.map { String(repeating: "─", count: max(1, $0)) }, to: output)

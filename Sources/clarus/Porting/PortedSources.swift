@@ -17,7 +17,9 @@ struct PortedSources {
   }
 
   private(set) var changes: [Change] = []
-  private(set) var findings: [PortingFinding] = []
+  private var findings: [PortingFinding] = []
+  /// The same with their places in the files as they are to be.
+  private var findingsWhenWritten: [PortingFinding] = []
   /// Files that are not understood, with the reason at its line.
   private(set) var unread: [SourceFailure] = []
   /// What is not ported, and why.
@@ -59,6 +61,7 @@ struct PortedSources {
     let found = scope.skipped.map { (path: Self.shown($0.url, under: root, as: path), reason: $0.reason) }
     skipped += found.filter { entry in !skipped.contains { $0.path == entry.path } }
     findings.sort { ($0.path, $0.line, $0.column) < ($1.path, $1.line, $1.column) }
+    findingsWhenWritten.sort { ($0.path, $0.line, $0.column) < ($1.path, $1.line, $1.column) }
   }
 
   /// The path of a file as the user would write it.
@@ -108,6 +111,7 @@ struct PortedSources {
     let results: [Porter.Result] = try porter.results()
     for (url, result) in zip(read, results) {
       findings += result.findings
+      findingsWhenWritten += result.findingsWhenWritten
       if result.text != result.source.text {
         changes.append(
           Change(
@@ -221,19 +225,22 @@ struct PortedSources {
 
   private var changedLineCount: Int { changes.reduce(0) { $0 + $1.lineCount } }
 
+  /// The findings where a reader finds them now.
+  private func places(_ written: Bool) -> [PortingFinding] { written ? findingsWhenWritten : findings }
+
   func writeReport(to output: StandardOutput, written: Bool, verbose: Bool) throws {
-    let shown: [PortingFinding] = findings.filter { verbose || $0.rule.outcome != .rewritten }
+    let shown: [PortingFinding] = places(written).filter { verbose || $0.rule.outcome != .rewritten }
     if !shown.isEmpty {
+      // A place without its line would be none.
       var table = TextTable([
-        TextTable.Column(title: "place"), TextTable.Column(title: "source"),
+        .whole(title: "place", shown.map(\.place)), TextTable.Column(title: "source"),
         TextTable.Column(title: "outcome"),
         TextTable.Column(title: "page"),
       ])
       for finding in shown {
         try table.add(
           [
-            "\(finding.path):\(finding.line):\(finding.column)", finding.excerpt,
-            finding.rule.outcome.rawValue, finding.rule.page,
+            finding.place, finding.excerpt, finding.rule.outcome.rawValue, finding.rule.page,
           ], to: output)
       }
       try table.finish(output)
@@ -242,9 +249,7 @@ struct PortedSources {
         let count: Int = shown.count { $0.rule == rule }
         try output.writeLine("\(rule.rawValue) (\(Counted.text(count, "place", "places"))): \(rule.advice)")
       }
-      for finding in shown where finding.detail != nil {
-        try output.writeLine("\(finding.path):\(finding.line): \(finding.detail ?? "")")
-      }
+      try writeDetails(of: shown, to: output)
       try output.writeLine()
     }
     for failure in unread {
@@ -265,6 +270,17 @@ struct PortedSources {
       """)
   }
 
+  /// What is to be said of single places; once where it is the same of several.
+  private func writeDetails(of shown: [PortingFinding], to output: StandardOutput) throws {
+    var told: Set<String> = []
+    for finding in shown {
+      guard let detail = finding.detail, told.insert(detail).inserted else { continue }
+      let more: Int = shown.count { $0.detail == detail } - 1
+      let others: String = more == 0 ? "" : " (and in \(Counted.text(more, "other place", "other places")))"
+      try output.writeLine("\(finding.path):\(finding.line)\(others): \(detail)")
+    }
+  }
+
   func json(written: Bool) -> JSONText {
     .object([
       (
@@ -278,7 +294,7 @@ struct PortedSources {
       (
         "findings",
         .array(
-          findings.map {
+          places(written).map {
             .object([
               ("path", .string($0.path)), ("line", .integer(Int64($0.line))),
               ("column", .integer(Int64($0.column))), ("rule", .string($0.rule.rawValue)),
@@ -297,6 +313,10 @@ struct PortedSources {
       ), ("manifest", .array(manifestNotes.map { .string($0) })),
     ])
   }
+}
+
+extension PortingFinding {
+  fileprivate var place: String { "\(path):\(line):\(column)" }
 }
 
 extension TypeDeclaration {
