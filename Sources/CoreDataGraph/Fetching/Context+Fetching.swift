@@ -54,6 +54,14 @@ extension NSManagedObjectContext {
     return try withCocoaErrors { try countMatches(description) }
   }
 
+  /// The same for a request whose result type nothing tells, such as that of a generic function.
+  @_disfavoredOverload
+  public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+    requireQueue("count(for:) was called")
+    let description = FetchParameters(request)
+    return try withCocoaErrors { try countMatches(description) }
+  }
+
   /// Runs `body` with the whole predicate and order as the stores' part. If a store refuses a part, `body`
   /// runs again, and that part is evaluated in memory. So a fetch that stores can evaluate completely costs
   /// nothing more.

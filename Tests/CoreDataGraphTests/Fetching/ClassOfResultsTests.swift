@@ -51,6 +51,15 @@ struct ClassOfResultsTests {
     return stack
   }
 
+  // Finding: such a request had to be given a type here, and a public library did not compile for it.
+  @Test func `a request is counted whose result type nothing tells`() throws {
+    let context: NSManagedObjectContext = try filled(.inMemory, "Rock", 3).context
+    func request<Result>() -> NSFetchRequest<Result> { NSFetchRequest(entityName: "Rock") }
+    #expect(try context.count(for: request()) == 3)
+    let untyped: NSFetchRequest<NSFetchRequestResult> = request()
+    #expect(try context.count(for: untyped) == 3)
+  }
+
   private func refused(_ names: [String], _ body: () throws -> Void) {
     let message: String = errorThrown(body)?.localizedDescription ?? "no error"
     for name in names { #expect(message.contains(name), "\(message)") }
