@@ -102,7 +102,8 @@ struct AccessorText {
     switch placed.member.form {
     case .property(let type):
       // A result can't be declared with `!`.
-      let text: String = type.text.hasSuffix("!") ? type.text.dropLast() + "?" : type.text
+      let written: String = types.text(of: type, in: placed.owner)
+      let text: String = written.hasSuffix("!") ? written.dropLast() + "?" : written
       let body: ManagedBody = ManagedBody(placed.role, type: TypeText(text, names: type.names), types) {
         self.key($0)
       }
@@ -116,7 +117,9 @@ struct AccessorText {
     case .method(let parameters, _):
       let names: [String] = parameters.indices.map { "value\($0)" }
       let body: String = ManagedBody.method(placed.role, names) { self.key($0) }
-      let list: String = zip(names, parameters).map { "_ \($0): \($1.type.text)" }.joined(separator: ", ")
+      let list: String = zip(names, parameters).map {
+        "_ \($0): \(types.text(of: $1.type, in: placed.owner))"
+      }.joined(separator: ", ")
       lines.append(
         "  @_silgen_name(\"\(symbol)\") \(placed.access)nonisolated func _managed\(index)(\(list)) { \(body) }"
       )

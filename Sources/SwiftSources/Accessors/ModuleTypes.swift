@@ -45,6 +45,36 @@ struct ModuleTypes {
 
   func found(_ name: String) -> [Found] { byName[name] ?? [] }
 
+  /// A type as an extension of `owner` has to write it. A class in another type sees the types beside it by
+  /// their names alone; an extension of that class does not.
+  func text(of type: TypeText, in owner: [String]) -> String {
+    var outer: [String: String] = [:]
+    for name in type.names {
+      for count in stride(from: owner.count, to: 0, by: -1) {
+        let path: [String] = Array(owner.prefix(count))
+        guard found(name).contains(where: { $0.module == 0 && $0.path == path }) else { continue }
+        // Its own types an extension sees.
+        if count < owner.count { outer[name] = path.joined(separator: ".") + "." }
+        break
+      }
+    }
+    if outer.isEmpty { return type.text }
+    var result: String = ""
+    var rest: Substring = type.text[...]
+    while let first = rest.first {
+      let word: Substring = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+      guard !word.isEmpty else {
+        result.append(first)
+        rest = rest.dropFirst()
+        continue
+      }
+      if let prefix = outer[String(word)], result.last != "." { result += prefix }
+      result += word
+      rest = rest[word.endIndex...]
+    }
+    return result
+  }
+
   /// Whether a class of these modules is one of managed objects, as far as its superclasses are known.
   func isManaged(_ name: String) -> Bool {
     var current: String = name

@@ -131,6 +131,15 @@ enum Shop {
     @NSManaged var width: Double
     @NSManaged var state: State
     struct State: RawRepresentable { let rawValue: String }
+    // Types beside the class, which its extensions don't see by their names alone.
+    @NSManaged var material: Material
+    @NSManaged var upper: Shelf?
+    @NSManaged var boards: Set<Board>
+    @NSManaged func addToBoards(_ value: Board)
+  }
+  struct Material: RawRepresentable { let rawValue: String }
+  class Board: NSManagedObject {
+    @NSManaged var shelf: Shelf?
   }
 }
 

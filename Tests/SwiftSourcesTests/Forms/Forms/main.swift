@@ -42,6 +42,7 @@ let special = entity("Special", Special.self)
 let tag = entity("Tag", Tag.self)
 let box = entity("Box", Box.self)
 let shelf = entity("Shelf", Shop.Shelf.self)
+let board = entity("Board", Shop.Board.self)
 item.properties = [
   attribute("name", .string), attribute("rank", .integer16), attribute("made", .date),
   attribute("int16", .integer16), attribute("int32", .integer32), attribute("int64", .integer64),
@@ -73,9 +74,14 @@ tag.properties = [
   relationship("items", item, many: true),
 ]
 box.properties = [attribute("title", .string), relationship("items", item, many: true)]
-shelf.properties = [attribute("width", .double), attribute("height", .double), attribute("state", .string)]
+shelf.properties = [
+  attribute("width", .double), attribute("height", .double), attribute("state", .string),
+  attribute("material", .string), relationship("upper", shelf, many: false),
+  relationship("boards", board, many: true),
+]
+board.properties = [relationship("shelf", shelf, many: false)]
 let model = NSManagedObjectModel()
-model.entities = [item, special, tag, box, shelf]
+model.entities = [item, special, tag, box, shelf, board]
 
 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
 _ = try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/memory"))
@@ -209,6 +215,14 @@ shelved.width = 2
 shelved.height = 3
 shelved.state = .init(rawValue: "full")
 check(shelved.width * shelved.height == 6 && shelved.state.rawValue == "full", "nested classes")
+let plank = Shop.Board(entity: board, insertInto: context)
+shelved.material = .init(rawValue: "oak")
+shelved.upper = shelved
+shelved.addToBoards(plank)
+plank.shelf = shelved
+check(
+  shelved.material.rawValue == "oak" && shelved.upper === shelved && shelved.boards == [plank]
+    && plank.shelf === shelved, "types beside nested classes")
 let rare = Special(entity: special, insertInto: context)
 rare.specialKind = .two
 rare.text = "inherited"
