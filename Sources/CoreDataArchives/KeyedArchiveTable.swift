@@ -19,27 +19,39 @@ package struct KeyedArchiveTable {
   private var classes: [Int: (name: String, ancestors: [String])] = [:]
   private var remaining: Int
 
-  /// The names of the fields that instances have, at most 200, and the limit of bytes made.
-  package init(_ bytes: UnsafeRawBufferPointer, fieldNames: [String], limit: Int) throws {
+  /// The names of the fields that instances have, at most 200, and the limit of bytes made. `salvages`: whether
+  /// the objects are looked for if they are not where they must be.
+  package init(
+    _ bytes: UnsafeRawBufferPointer, fieldNames: [String], limit: Int, salvages: Bool = false
+  ) throws {
     let list = try BinaryPlistTable(bytes)
     self.list = list
     self.fieldNames = fieldNames
     fieldOfObject = Array(repeating: 0, count: list.count)
     remaining = limit
+    do {
+      (objects, top) = try Self.parts(of: list)
+    } catch let error as PlistError {
+      guard salvages, let found = Self.objects(foundIn: list) else { throw error }
+      (objects, top) = (found, [:])
+    }
+  }
+
+  /// The objects, and the names at the top.
+  private static func parts(of list: BinaryPlistTable) throws -> (References, [String: Int]) {
     var objects: References?
     var top: [String: Int] = [:]
-    func name(at index: Int) throws -> String? { try Self.name(at: index, in: list) }
     guard case .dictionary(let keys, let values) = try list.entry(at: list.top) else {
       throw PlistError("it is a property list, but not a keyed archive")
     }
     for place in 0..<keys.count {
       let value: Entry = try list.entry(at: try list.member(place, of: values))
-      switch (try name(at: try list.member(place, of: keys)), value) {
+      switch (try name(at: try list.member(place, of: keys), in: list), value) {
       case ("$objects", .array(let found)): objects = found
       case ("$top", .dictionary(let keys, let values)):
         for place in 0..<keys.count {
           guard case .uid(let number) = try list.entry(at: try list.member(place, of: values)),
-            let name = try name(at: try list.member(place, of: keys))
+            let name = try name(at: try list.member(place, of: keys), in: list)
           else { continue }
           top[name] = number
         }
@@ -49,8 +61,19 @@ package struct KeyedArchiveTable {
     guard let objects else {
       throw PlistError("it is a property list, but not a keyed archive: $objects is missing")
     }
-    self.objects = objects
-    self.top = top
+    return (objects, top)
+  }
+
+  /// The array of all objects, which is the longest one that begins with "$null"; nil if there is none.
+  private static func objects(foundIn list: BinaryPlistTable) -> References? {
+    var longest: References?
+    for index in 0..<list.count {
+      guard case .array(let members)? = try? list.entry(at: index), members.count > longest?.count ?? 0,
+        let first = try? list.member(0, of: members), (try? name(at: first, in: list)) == "$null"
+      else { continue }
+      longest = members
+    }
+    return longest
   }
 
   /// Counts what was made of the archive. Throws when it is too much.
@@ -60,6 +83,9 @@ package struct KeyedArchiveTable {
   }
 
   // MARK: Objects
+
+  /// How many objects there are, "$null" included.
+  package var objectCount: Int { objects.count }
 
   /// The object of that name at the top.
   package func topObject(_ name: String) -> Int? { top[name] }

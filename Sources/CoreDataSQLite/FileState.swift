@@ -15,6 +15,7 @@ import GRDBSQLite
 ///
 ///     header  0  16  "SQLite format 3\0"      18  1  write version: 1 rollback journal, 2 WAL
 ///            16   2  page size                 19  1  read version        103  2  tables and indexes, if they fit
+///            24   4  changes                   28  4  pages                92  4  changes when the pages were counted
 ///     <file>-wal      pages newer than the file's, WAL mode
 ///     <file>-journal  pages older than the file's; not empty and not zeroed at the start: a crashed writer's ("hot")
 package struct StoreFileState: Sendable, Equatable {
@@ -30,6 +31,8 @@ package struct StoreFileState: Sendable, Equatable {
   let isJournalHot: Bool
   /// The first page of the file holds no table. Pages in a WAL or a journal may hold some.
   let isFirstPageBlank: Bool
+  /// The bytes that the file has by its header; 0 if that does not say.
+  private let countedBytes: Int64
   /// Why the file can't be examined; nil if it can, or if it does not exist.
   private let obstacle: String?
 
@@ -50,6 +53,9 @@ package struct StoreFileState: Sendable, Equatable {
     // Page 1 begins with the 100 bytes above; the b-tree page header after it has the number of
     // cells at offset 3.
     isFirstPageBlank = isHeaderValid && header.count == 108 && header[103] == 0 && header[104] == 0
+    let isCounted: Bool = isHeaderValid && header[24..<28].elementsEqual(header[92..<96])
+    let pages: Int64 = isCounted ? header[28..<32].reduce(0) { $0 << 8 | Int64($1) } : 0
+    countedBytes = pages * Int64(pageSizeInBytes)
     isJournalHot =
       (journal?.size ?? 0) > 0 && journal?.kind == .file
       && (Self.firstBytes(of: path + "-journal", count: 1).bytes.first ?? 0) != 0
@@ -61,6 +67,15 @@ package struct StoreFileState: Sendable, Equatable {
   package var hasHotJournal: Bool { isJournalHot }
   package var exists: Bool { file != nil }
   package var sizeInBytes: Int64 { file?.size ?? 0 }
+
+  /// That the file is shorter than its header says, as a sentence; nil if it is not, or other files may have the
+  /// rest.
+  var shortage: String? {
+    if hasWAL || isJournalHot || sizeInBytes >= countedBytes { return nil }
+    return
+      "The file is cut off: it has \(sizeInBytes) of the \(countedBytes) bytes that its header gives. What stood in the "
+      + "rest is lost, and nothing tells what that was."
+  }
 
   /// A database that was created and not written to: its one page holds no table.
   var isBlank: Bool { isFirstPageBlank && sizeInBytes <= Int64(pageSizeInBytes) && !hasWAL }

@@ -67,8 +67,9 @@ enum SQLiteErrors {
       }
     case SQLITE_CORRUPT:
       if let url {
+        let shortage: String = StoreFileState(url: url).shortage.map { " \($0)" } ?? ""
         return .invalidFile(
-          url: url, reason: "The database is damaged (\(message)).", cure: .repairing)
+          url: url, reason: "The database is damaged (\(message)).\(shortage)", cure: .repairing)
       }
     case SQLITE_READONLY:
       return .readOnly(url: url, .permission)

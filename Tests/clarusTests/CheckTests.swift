@@ -404,6 +404,10 @@ import Testing
     let out: URL = store.file("Out.sqlite")
     let repair = try CommandLineRun(["check", store.path, "--model", whole.path, "--repair", out.path])
     #expect(repair.status == 1)
+    let said: String =
+      "The file is cut off: it has \(bytes.count * percent / 100) of the \(bytes.count) bytes"
+    #expect(check.output.contains(said), "\(check.output)\(check.errors)")
+    if percent >= 60 { #expect(repair.output.contains(said), "\(repair.output)") }
     // Its first pages are the schema and the tables.
     if percent >= 60 { #expect(FileManager.default.fileExists(atPath: out.path), "\(repair.errors)") }
     if FileManager.default.fileExists(atPath: out.path) {

@@ -203,7 +203,13 @@ struct BinaryStoreHeader {
       // It stands behind the objects, which may be whole. Nothing can be read from it, which is told then.
       metadata = 0..<0
     }
-    data = try part("data", at: 32)
+    do {
+      data = try part("data", at: 32)
+    } catch {
+      // It begins behind the header, and its size is that of an archive that can be read.
+      guard file.salvages, let found = Self.archive(in: bytes, before: metadata) else { throw error }
+      data = found
+    }
     if let highest = Int64(exactly: number(48)), highest <= AtomicStoreLoader.highestKey {
       highestKey = highest
     } else {
@@ -213,6 +219,17 @@ struct BinaryStoreHeader {
       }
       highestKey = 0
     }
+  }
+
+  /// The archive that begins behind the header: all up to that of the metadata, or to the end.
+  private static func archive(in bytes: Data, before metadata: Range<Int>) -> Range<Int>? {
+    let mark = Data("bplist00".utf8)
+    let start: Int = bytes.startIndex + size
+    guard bytes[start...].starts(with: mark) else { return nil }
+    if metadata.lowerBound > size { return size..<metadata.lowerBound }
+    let last: Int? =
+      bytes.range(of: mark, options: .backwards, in: start + mark.count..<bytes.endIndex)?.lowerBound
+    return size..<(last ?? bytes.endIndex) - bytes.startIndex
   }
 
   var bytes: Data {

@@ -48,7 +48,7 @@ struct BinaryStoreReader {
     self.salvages = salvages
     // One text may legitimately be the value of many objects, so the limit is not that of the file.
     archive = try KeyedArchiveTable(
-      bytes, fieldNames: Field.allCases.map(\.name), limit: 256 << 20 + 64 * bytes.count)
+      bytes, fieldNames: Field.allCases.map(\.name), limit: 256 << 20 + 64 * bytes.count, salvages: salvages)
     self.loader = loader
     for layout in loader?.layout.entities ?? [] { entities[layout.name] = BinaryStoreEntity(layout) }
   }
@@ -102,25 +102,86 @@ struct BinaryStoreReader {
   private mutating func forEachNode(
     _ body: (inout BinaryStoreReader, _ key: Int64, Node) throws -> Void
   ) throws {
+    if salvages { return try forEachNodeFound(body) }
+    let (keys, nodes) = try map()
+    for place in 0..<keys.count {
+      let key: Int64 = try self.key(place, keys)
+      guard let number = try archive.reference(place, of: nodes), usedNodes.insert(number).inserted else {
+        throw PlistError("the object \(key) has no node of its own")
+      }
+      try body(&self, key, try node(number, key))
+    }
+  }
+
+  /// The keys of all objects, and their nodes.
+  private mutating func map() throws -> (
+    keys: KeyedArchiveTable.References, nodes: KeyedArchiveTable.References
+  ) {
     guard let root = archive.topObject("mapData"), root != 0 else {
       throw PlistError("there is no 'mapData' at the top of the archive")
     }
     guard let (keys, nodes) = try pairs(root) else { throw PlistError("'mapData' is no dictionary") }
-    for place in 0..<keys.count {
-      current = (nil, nil)
-      do {
-        let key: Int64 = try self.key(place, keys)
-        current.key = key
-        guard let number = try archive.reference(place, of: nodes), usedNodes.insert(number).inserted else {
-          throw PlistError("the object \(key) has no node of its own")
+    return (keys, nodes)
+  }
+
+  /// The same for a damaged archive. A node is one whether `mapData` has it or not: it has its key itself.
+  private mutating func forEachNodeFound(
+    _ body: (inout BinaryStoreReader, _ key: Int64, Node) throws -> Void
+  ) throws {
+    /// By the numbers of nodes.
+    var keys: [Int: Int64] = [:]
+    var listed: Set<Int> = []
+    var withoutNode: Set<Int64> = []
+    do {
+      let (keyList, nodes) = try map()
+      for place in 0..<keyList.count {
+        let key: Int64? = try? self.key(place, keyList)
+        guard let number = try? archive.reference(place, of: nodes), listed.insert(number).inserted else {
+          if let key { withoutNode.insert(key) }
+          continue
         }
+        if let key { keys[number] = key }
+      }
+    } catch let error as PlistError {
+      loader?.note(
+        damage:
+          "Its list of objects can't be read: \(error.reason). They were looked for in the rest of the file.")
+    }
+    for number in 1..<max(1, archive.objectCount) where listed.contains(number) || isNode(number) {
+      current = (nil, keys[number])
+      do {
+        let key: Int64 = try keys[number] ?? ownKey(ofNode: number)
+        current.key = key
+        withoutNode.remove(key)
         try body(&self, key, try node(number, key))
-      } catch let error as PlistError where salvages {
+      } catch let error as PlistError {
         loader?.leaveOut(current.entity, key: current.key, because: error.reason)
-      } catch StoreError.invalidFile(_, let reason, _) where salvages {
+      } catch StoreError.invalidFile(_, let reason, _) {
         loader?.leaveOut(current.entity, key: current.key, because: reason)
       }
     }
+    for key in withoutNode.sorted() {
+      loader?.leaveOut(nil, key: key, because: "the object \(key) has no node of its own")
+    }
+  }
+
+  /// Whether an object has what a node has.
+  private mutating func isNode(_ number: Int) -> Bool {
+    guard case .dictionary(let keys, let values)? = try? archive.object(number),
+      (try? archive.readFields(keys: keys, values: values, into: &fields)) != nil
+    else { return false }
+    return fields[Field.entity.rawValue] >= 0 && fields[Field.attributes.rawValue] >= 0
+  }
+
+  private mutating func ownKey(ofNode number: Int) throws -> Int64 {
+    guard case .dictionary(let keys, let values)? = try archive.object(number) else {
+      throw PlistError("an object has no node")
+    }
+    try archive.readFields(keys: keys, values: values, into: &fields)
+    guard fields[Field.key.rawValue] >= 0,
+      case .integer(let key) = try archive.list.entry(at: fields[Field.key.rawValue])
+    else { throw PlistError("an object has no key") }
+    return key
   }
 
   private mutating func key(_ place: Int, _ keys: KeyedArchiveTable.References) throws -> Int64 {
@@ -149,7 +210,7 @@ struct BinaryStoreReader {
     }
     try archive.readFields(keys: keys, values: values, into: &fields)
     let (name, ancestors) = try archive.className(fields[Field.allCases.count])
-    guard name == "NSDictionaryMapNode" || ancestors.contains("NSStoreMapNode") else {
+    guard salvages || name == "NSDictionaryMapNode" || ancestors.contains("NSStoreMapNode") else {
       throw PlistError("the object \(key) is archived as a \(name), not as an NSDictionaryMapNode")
     }
     // Absent in files of old systems.

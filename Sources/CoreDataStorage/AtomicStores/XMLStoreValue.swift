@@ -84,7 +84,8 @@ enum XMLStoreValue {
     case .decimal:
       let text: String = trimmed
       if text == "NaN" { return bytes(text.utf8) }
-      guard let decimal = DecimalText.number(text), DecimalText.isNumber(text), Self.isWhole(decimal, text)
+      guard let decimal = DecimalText.number(text),
+        DecimalText.isNumber(text), Self.isWhole(decimal, text)
       else { return false }
       return bytes(decimal.description.utf8)
     case .string, .uri: return bytes(XMLStoreText.unescaped(text))

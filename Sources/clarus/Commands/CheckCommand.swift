@@ -31,11 +31,11 @@ struct CheckCommand: ParsableCommand {
         { "store": {"path", "type", "uuid"}, "entities": [{"name", "count"}], "sound",
           "problems": [{"kind", "severity": "error" or "warning", "entity", "property", "count",
                         "objects": [id], "message"}] }
-        With --repair: { "store", "to": {"path", "type"}, "entities": [{"name", "saved", "lost": [key]}],
+        With --repair: { "store", "to": {"path", "type"}, "entities": [{"name", "saved", "lost": [key], "lostWithoutKey"}],
           "lostRows": [{"table", "keys", "reason"}],
           "damagedTables": [{"table", "entity", "reason" or null, "unreadablePages", "unreadableRows", "recoveredPages",
                              "recoveredRows", "recoveredKeys": [key]}],
-          "changes": [as "problems"], "problems": […], "complete" }
+          "changes": [as "problems"], "invalid": [as "problems"], "problems": […], "complete" }
         Kinds: \(StoreProblem.Kind.allCases.map(\.rawValue).joined(separator: ", ")).
       """)
 
