@@ -19,8 +19,8 @@ package struct KeyedArchiveTable {
   private var classes: [Int: (name: String, ancestors: [String])] = [:]
   private var remaining: Int
 
-  /// The names of the fields that instances have, at most 200, and the limit of bytes made. `salvages`: whether
-  /// the objects are looked for if they are not where they must be.
+  /// The names of the fields that instances have, at most 200, and the limit of bytes made. `salvages`:
+  /// whether the objects are looked for if they are not where they must be.
   package init(
     _ bytes: UnsafeRawBufferPointer, fieldNames: [String], limit: Int, salvages: Bool = false
   ) throws {

@@ -68,8 +68,8 @@ package struct StoreFileState: Sendable, Equatable {
   package var exists: Bool { file != nil }
   package var sizeInBytes: Int64 { file?.size ?? 0 }
 
-  /// That the file is shorter than its header says, as a sentence; nil if it is not, or other files may have the
-  /// rest.
+  /// That the file is shorter than its header says, as a sentence; nil if it is not, or other files may have
+  /// the rest.
   var shortage: String? {
     if hasWAL || isJournalHot || sizeInBytes >= countedBytes { return nil }
     return

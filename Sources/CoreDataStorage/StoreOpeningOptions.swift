@@ -46,8 +46,8 @@ package struct StoreOpeningOptions: Sendable {
   /// Whether as much as possible is to be read from a damaged file. Only with `isReadOnly`.
   package var salvages: Bool = false
 
-  /// Whether the store is opened to be examined or repaired: where the two sides of a relationship in its file
-  /// disagree is noted, and objects with the same values of a uniqueness constraint are no error.
+  /// Whether the store is opened to be examined or repaired: where the two sides of a relationship in its
+  /// file disagree is noted, and objects with the same values of a uniqueness constraint are no error.
   package var examines: Bool = false
 
   /// Whether the entity of a reference's object is taken from that object's row, whatever stands beside the

@@ -13,8 +13,8 @@ package struct StoreTransfer {
   package struct Outcome {
     /// The new keys by root entity and former key if the target has numbered the rows anew, else nothing.
     package var keys: [Int: [Int64: Int64]] = [:]
-    /// References that the target does not have, since they lead to no such object, by properties; and rows of
-    /// the source that stand for no object.
+    /// References that the target does not have, since they lead to no such object, by properties; and rows
+    /// of the source that stand for no object.
     package var leftOut: [StoreProblem] = []
   }
 

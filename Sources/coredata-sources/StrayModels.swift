@@ -1,7 +1,7 @@
 import Foundation
 
-/// Models in folders that a target excludes: CoreDataModelPlugin compiles those alone whose folders the options
-/// of the target name.
+/// Models in folders that a target excludes: CoreDataModelPlugin compiles those alone whose folders the
+/// options of the target name.
 struct StrayModels {
   /// The paths of the models.
   let models: [String]

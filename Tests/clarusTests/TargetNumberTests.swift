@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// References of a SQLite store have the key of their object, and beside it the number of its entity. What the
-/// commands do where that is wrong, and with rows that have the number of no entity.
+/// References of a SQLite store have the key of their object, and beside it the number of its entity. What
+/// the commands do where that is wrong, and with rows that have the number of no entity.
 @Suite struct TargetNumberTests {
   private let folder: TemporaryFolder
   private var store: URL { folder.file("Shop.sqlite") }

@@ -206,9 +206,9 @@ public struct MigrationPlan: CustomStringConvertible {
   /// - Parameters:
   ///   - verifies: whether to read the new store again before it takes the old one's place, and to compare
   ///     each value and relationship that the mapping models copy; costs about half of the migration again.
-  ///   - original: a place for a copy of the store as it was; there must be nothing yet, or a copy of the store
-  ///     as it is, and the folder must be there, which is checked before anything else. After an error a copy
-  ///     that was made is removed if the store is as it was.
+  ///   - original: a place for a copy of the store as it was; there must be nothing yet, or a copy of the
+  ///     store as it is, and the folder must be there, which is checked before anything else. After an error a
+  ///     copy that was made is removed if the store is as it was.
   ///   - progress: called with the numbers of objects that are done and of all; what it throws ends the
   ///     migration.
   ///

@@ -54,8 +54,8 @@ package struct OriginalCopy {
     return false
   }
 
-  /// Whether a file is a copy of a store as it is now. Cost: reads both, and unless they are equal makes another
-  /// copy, because that of a SQLite store has in it what the store has in its log.
+  /// Whether a file is a copy of a store as it is now. Cost: reads both, and unless they are equal makes
+  /// another copy, because that of a SQLite store has in it what the store has in its log.
   private static func isCopy(_ place: URL, of store: URL) -> Bool {
     func isEqual(to other: URL) throws -> Bool {
       try StoreContents.digest(of: place) == StoreContents.digest(of: other)

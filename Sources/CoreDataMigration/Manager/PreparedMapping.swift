@@ -21,8 +21,8 @@ struct PreparedMapping {
     let expression: CoreDataPredicates.NSExpression
     /// The property of the source object that the expression reads, if it does nothing else.
     let key: String?
-    /// Whether the value is one of the source object, or of an object that it leads to; or one of a mapping in
-    /// the place of nil.
+    /// Whether the value is one of the source object, or of an object that it leads to; or one of a mapping
+    /// in the place of nil.
     let isCopied: Bool
 
     /// The property's name, or the path of an element.

@@ -95,8 +95,8 @@ package struct ExaminationStatements: Sendable {
     return select
   }
 
-  /// How many objects name one that is not there, or is of a wrong entity or of none, in a to-one relationship
-  /// of an entity's own.
+  /// How many objects name one that is not there, or is of a wrong entity or of none, in a to-one
+  /// relationship of an entity's own.
   package func lostReferences(of entity: EntityLayout, slot: Int) -> String? {
     Self.lostReferences(of: entity, slot: slot, schema, isExact: true).map(text)
   }

@@ -3,8 +3,8 @@ import CoreDataModel
 /// Finds in the rows of a repair what the model requires and is not there: objects that can be read, and not
 /// be saved.
 ///
-/// Members of a relationship whose inverse is to one are counted where they name their owner, so that all rows
-/// come first.
+/// Members of a relationship whose inverse is to one are counted where they name their owner, so that all
+/// rows come first.
 struct RequiredProperties {
   private(set) var problems = StoreProblems()
   private let layout: ModelLayout

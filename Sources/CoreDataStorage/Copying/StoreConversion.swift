@@ -17,8 +17,8 @@ package struct StoreConversion {
     /// The first differences; the new store was then discarded.
     package var differences: [StoreComparison.Difference] = []
     package var metadataDiffers: Bool = false
-    /// References that the new store does not have, since they lead to no such object, by properties; and rows
-    /// that stand for no object.
+    /// References that the new store does not have, since they lead to no such object, by properties; and
+    /// rows that stand for no object.
     package var leftOut: [StoreProblem] = []
 
     /// Whether rows of the source are in the new store no more.

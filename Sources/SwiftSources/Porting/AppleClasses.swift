@@ -57,8 +57,8 @@ enum AppleClasses {
 }
 
 extension PortingPass {
-  /// `UIImage`, and whatever else is not there without its module. In a build it is left to the compiler, which
-  /// knows the types of other modules.
+  /// `UIImage`, and whatever else is not there without its module. In a build it is left to the compiler,
+  /// which knows the types of other modules.
   mutating func appleClass(_ index: Int) {
     let name: String = text(index)
     guard style == .kept, let module = AppleClasses.module(of: name), platform.canImport(module) == false,
@@ -78,8 +78,8 @@ extension PortingPass {
 
   // MARK: Objective-C's forms
 
-  /// `@objc protocol Delegate {`: without the attribute a protocol is not one of classes, and nobody can refer
-  /// to it weakly.
+  /// `@objc protocol Delegate {`: without the attribute a protocol is not one of classes, and nobody can
+  /// refer to it weakly.
   mutating func keepClassBound(_ last: Int) {
     var place: Int = last
     while PortingPass.accessAndKind.contains(text(place)) || ["private", "fileprivate"].contains(text(place))

@@ -236,8 +236,8 @@ struct PortingPass {
     edits.append(Edit(range: range(index, last), text: call))
   }
 
-  /// `let didSave = #selector(…)`, which calls of `addObserver(self, selector: didSave, name: …)` name and nothing
-  /// else: they get the closure, and the constant goes.
+  /// `let didSave = #selector(…)`, which calls of `addObserver(self, selector: didSave, name: …)` name and
+  /// nothing else: they get the closure, and the constant goes.
   private mutating func namedSelector(_ index: Int, _ last: Int, _ inner: Range<Int>) -> Bool {
     guard text(index - 1) == "=", isWord(index - 2), text(index - 3) == "let", tokens[index - 3].startsLine,
       last < tokens.count, tokens[last].startsLine, let call = methodCall(inner)
@@ -807,8 +807,8 @@ struct PortingPass {
     return result
   }
 
-  /// A finding where its place is after the edits, each with its end in the new text; in what was replaced, at
-  /// the end of that.
+  /// A finding where its place is after the edits, each with its end in the new text; in what was replaced,
+  /// at the end of that.
   private func moved(
     _ finding: PortingFinding, _ places: [(old: Range<Int>, new: Int)], to text: SourceText
   ) -> PortingFinding {

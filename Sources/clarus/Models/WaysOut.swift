@@ -2,8 +2,8 @@ import CoreDataMigration
 import CoreDataModel
 import Foundation
 
-/// What may give a required attribute its values in a migration, as commands and as what is to be written into
-/// the model.
+/// What may give a required attribute its values in a migration, as commands and as what is to be written
+/// into the model.
 struct WaysOut {
   private let plan: MigrationPlan
   /// As `--to` names it.

@@ -73,8 +73,8 @@ struct OpenStore {
   }
 
   /// The engine, which is read-only. A value whose external file is missing reads as nil, or is an error.
-  /// `examines`: the command lists what is wrong, also files that it may not read, of which otherwise a warning
-  /// tells.
+  /// `examines`: the command lists what is wrong, also files that it may not read, of which otherwise a
+  /// warning tells.
   func open(readsMissingFilesAsNil: Bool = true, examines: Bool = false) throws -> any StoreEngine {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
     var options: StoreOpeningOptions = Self.readingOptions(salvages: salvages)
