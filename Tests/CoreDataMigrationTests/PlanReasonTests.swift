@@ -320,7 +320,8 @@ struct PlanReasonTests {
       ("link.sqlite", "It is a link that leads to no file."),
       (url.lastPathComponent, "It is the store itself."),
       ("none/copy.sqlite", "There is no folder"), ("taken.sqlite/copy.sqlite", "is no folder"),
-      ("free.sqlite", "free.sqlite-wal"),
+      ("free.sqlite", "free.sqlite-wal"), (".\(url.lastPathComponent).migration", "Migrations of the store"),
+      (".\(url.lastPathComponent).migrating", "Migrations of the store"),
     ] {
       let error = errorThrown {
         try MigrationPlan(forStoreAt: url, to: noted()).run(keepingOriginalAt: folder.file(place))

@@ -32,6 +32,20 @@ import Testing
     return path("Shop.sqlite")
   }
 
+  // Finding: the plan of one that began beside another was made of two versions.
+  @Test func `several at once wait for each other and find the store migrated`() async throws {
+    let store: String = try makeStore()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: store))
+    for round in 0..<3 {
+      let copy: String = path("Copy\(round).sqlite")
+      try bytes.write(to: URL(fileURLWithPath: copy))
+      try await withThrowingTaskGroup(of: CommandLineRun.self) { group in
+        for _ in 0..<3 { group.addTask { try migrate(copy, "2") } }
+        for try await run in group { #expect(run.status == 0, "\(run.output)\(run.errors)") }
+      }
+    }
+  }
+
   private func migrate(_ store: String, _ version: String, _ more: String...) throws -> CommandLineRun {
     try CommandLineRun(
       ["migrate", store, "--to", path("Shop.xcdatamodeld"), "--model-version", version] + more)

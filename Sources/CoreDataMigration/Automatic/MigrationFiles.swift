@@ -34,8 +34,15 @@ struct MigrationLock {
   /// Beside the file itself, whatever link leads to it.
   private static func path(of store: URL) -> String {
     let store: URL = store.followingLinks
-    return store.deletingLastPathComponent()
-      .appendingPathComponent(".\(store.lastPathComponent).migrating").path
+    return store.deletingLastPathComponent().appendingPathComponent(name(of: store)).path
+  }
+
+  private static func name(of store: URL) -> String { ".\(store.lastPathComponent).migrating" }
+
+  /// The names beside a store that its migrations use.
+  static func names(of store: URL) -> [String] {
+    let store: URL = store.followingLinks
+    return [name(of: store), StagingFolder.name(of: store)]
   }
 
   /// Whether there is a file: of a migration, or of one that was killed.
@@ -104,8 +111,10 @@ struct StagingFolder {
     let store: URL = store.followingLinks
     self.store = store
     folder = store.deletingLastPathComponent()
-      .appendingPathComponent(".\(store.lastPathComponent).migration", isDirectory: true)
+      .appendingPathComponent(Self.name(of: store), isDirectory: true)
   }
+
+  fileprivate static func name(of store: URL) -> String { ".\(store.lastPathComponent).migration" }
 
   var exists: Bool { FileStamp(path: folder.path) != nil }
 

@@ -32,6 +32,9 @@ package struct OriginalCopy {
       .originalCopy(place, reason)
     }
     guard place.isFileURL else { throw refusal("It is no file.") }
+    if MigrationLock.names(of: store).contains(place.lastPathComponent) {
+      throw refusal("Migrations of the store use that name, and remove what has it.")
+    }
     if let found = FileStamp(path: place.path) {
       if found.identity == FileStamp(path: store.path)?.identity { throw refusal("It is the store itself.") }
       if found.kind == .folder { throw refusal("It is a folder.") }

@@ -138,10 +138,20 @@ struct XMLStoreRemains {
   private static let propertyStarts: [Data] = [Data("<attribute".utf8), Data("<relationship".utf8)]
   private static let propertyEnds: [Data] = [Data("</attribute>".utf8), Data("</relationship>".utf8)]
 
-  private static func first(_ marks: [Data], in bytes: Data, from place: Data.Index) -> Range<Data.Index>? {
-    marks.compactMap { bytes.range(of: $0, in: place..<bytes.endIndex) }.min { $0.lowerBound < $1.lowerBound }
+  /// Where marks are, in order.
+  private static func places(of marks: [Data], in bytes: Data) -> [Range<Data.Index>] {
+    var found: [Range<Data.Index>] = []
+    for mark in marks {
+      var place: Data.Index = bytes.startIndex
+      while let next = bytes.range(of: mark, in: place..<bytes.endIndex) {
+        found.append(next)
+        place = next.upperBound
+      }
+    }
+    return found.sorted { $0.lowerBound < $1.lowerBound }
   }
 
+  /// Cost: linear in the object, whatever it has.
   private static func parts(of chunk: Data, _ lines: Int) -> Parts {
     var parts = Parts()
     var inner: Data = chunk
@@ -150,22 +160,24 @@ struct XMLStoreRemains {
       parts.rest = Piece(
         bytes: chunk[end.upperBound...], lines: lines + lineEnds(chunk[..<end.upperBound]))
     }
-    let property: Data.Index =
-      first(propertyStarts, in: inner, from: inner.startIndex)?.lowerBound ?? inner.endIndex
+    let starts: [Data.Index] = places(of: propertyStarts, in: inner).map(\.lowerBound)
+    var ends: ArraySlice<Data.Index> = places(of: propertyEnds, in: inner).map(\.upperBound)[...]
+    let property: Data.Index = starts.first ?? inner.endIndex
     var tagEnd: Data.Index = property
     if let close = inner.firstIndex(of: UInt8(ascii: ">")), close < property { tagEnd = close + 1 }
     parts.tag = Piece(bytes: inner[..<tagEnd], lines: lines)
     var place: Data.Index = tagEnd
+    var linesBefore: Int = lines + lineEnds(inner[..<tagEnd])
     func add(to end: Data.Index) {
-      let piece = Piece(bytes: inner[place..<end], lines: lines + lineEnds(inner[..<place]))
+      let piece = Piece(bytes: inner[place..<end], lines: linesBefore)
       if !piece.isBlank { parts.pieces.append(piece) }
+      linesBefore += lineEnds(piece.bytes)
       place = end
     }
     add(to: property)
-    while place < inner.endIndex {
-      let next: Data.Index =
-        first(propertyStarts, in: inner, from: place + 1)?.lowerBound ?? inner.endIndex
-      if let end = first(propertyEnds, in: inner[..<next], from: place) { add(to: end.upperBound) }
+    for next in starts.dropFirst() + [inner.endIndex] where place < inner.endIndex {
+      while let end = ends.first, end <= place { ends = ends.dropFirst() }
+      if let end = ends.first, end <= next { add(to: end) }
       add(to: next)
     }
     return parts

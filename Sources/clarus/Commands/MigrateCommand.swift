@@ -92,7 +92,7 @@ struct MigrateCommand: ParsableCommand {
     }
     let planned: MigrationPlan = try MigrationWords.$reader.withValue(.commandLine) {
       try Transformation.$passesData.withValue(true) {
-        try withAdvice { try runPlan(at: url, to: model, by: chosen) }
+        try withAdvice { try runNewestPlan(at: url, to: model, by: chosen) }
       }
     }
     let output = StandardOutput()
@@ -128,6 +128,29 @@ struct MigrateCommand: ParsableCommand {
         "\(store): The migration would end with an error, for \(Counted.text(problems, "reason", "reasons")): see each "
           + "problem in the plan.")
     }
+  }
+
+  /// Plans again if another process has migrated the store meanwhile: a plan that was made of two versions
+  /// ends with an error of neither.
+  private func runNewestPlan(at url: URL, to model: NSManagedObjectModel, by mapping: NSMappingModel?) throws
+    -> MigrationPlan
+  {
+    var planned: [String: Data]? = version(of: url)
+    while true {
+      do {
+        return try runPlan(at: url, to: model, by: mapping)
+      } catch {
+        let present: [String: Data]? = version(of: url)
+        if present == planned { throw error }
+        planned = present
+      }
+    }
+  }
+
+  /// The hashes of the version that a store has; nil if they can't be read now.
+  private func version(of url: URL) -> [String: Data]? {
+    (try? StoreRegistry.inspect(url, countsRows: false))?.metadata[NSStoreModelVersionHashesKey]
+      as? [String: Data]
   }
 
   private func runPlan(at url: URL, to model: NSManagedObjectModel, by mapping: NSMappingModel?) throws
