@@ -199,13 +199,15 @@ extension SQLiteEngine {
     }
   }
 
-  /// SQLite types values, not columns; a value of another type reads as something else, or as nil.
+  /// SQLite types values, not columns; a value of another type reads as something else, or as nil. Decimals
+  /// are read as their texts, so that the rows tell which are none.
   private func checkTypes(
     _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
   ) throws {
     for entity in layout.entities where schema.tablePosition[entity.index] != nil {
       for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
         guard case .attribute(let column) = schema.storage(of: entity.index, slot: number),
+          column.kind != .decimal,
           let sql = statements.strangeValues(in: column, of: entity, try schema.table(of: entity.index))
         else { continue }
         let rows = try RawStatement(database, sql, url: url)

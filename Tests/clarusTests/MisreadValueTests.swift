@@ -27,6 +27,11 @@ import Testing
       }
     }
     #expect(store.names == ["Rich.sqlite"])
+    let check = try CommandLineRun(["check", store.path])
+    let told: Int = check.output.split(separator: "\n").count {
+      $0.hasPrefix("error: Everything.\(property) ")
+    }
+    #expect(told == 1, "\(check.output)")
     let repair = try CommandLineRun([
       "check", store.path, "--repair", store.file("New.sqlite").path, "--json",
     ])
