@@ -147,10 +147,12 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  /// The hashes of the version that a store has; nil if they can't be read now.
+  /// The hashes of the version that a store has; nil if they can't be read now. Does not wait for a lock: the
+  /// plan does.
   private func version(of url: URL) -> [String: Data]? {
-    (try? StoreRegistry.inspect(url, countsRows: false))?.metadata[NSStoreModelVersionHashesKey]
-      as? [String: Data]
+    let options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.05]
+    let found: StoreInspection? = try? StoreRegistry.inspect(url, countsRows: false, options: options)
+    return found?.metadata[NSStoreModelVersionHashesKey] as? [String: Data]
   }
 
   private func runPlan(at url: URL, to model: NSManagedObjectModel, by mapping: NSMappingModel?) throws
