@@ -38,7 +38,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private var isContinuing = false
   /// Whether the end of an object's element is not the end of the object.
   private var keepsObject = false
-  /// The properties of the object that have been met.
+  /// The properties of the object that have been met, if it is salvaged.
   private var seen: Set<Int> = []
   /// The parts of the document's beginning that were met: elements, by their names.
   private var beginning: Set<String> = []
@@ -458,7 +458,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       }
       return fail(parser, "\(entity.name) has no attribute '\(attribute)' in the model.")
     }
-    seen.insert(slot)
+    if salvages { seen.insert(slot) }
     let hadMarks: Bool = removeMarks()
     switch entity.slots[slot].role {
     case .stored(let kind, let word) where kind != .toOne:
@@ -518,7 +518,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       }
       return fail(parser, "\(entity.name) has no relationship '\(name)' in the model.")
     }
-    seen.insert(slot)
+    if salvages { seen.insert(slot) }
     var keys: [Int64] = []
     for id in (attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace) {
       guard let key = Self.key(id) else {
