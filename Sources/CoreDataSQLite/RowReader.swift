@@ -4,20 +4,22 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// One step of filling a row: copies one column of the result into one word.
+/// One step of filling a row: copies one column of the result into one word. Twenty bytes: the loop over the
+/// steps costs more with others.
 private struct ReadStep {
   enum Kind: UInt8 {
     case int16, int32, int64, bool, double, date, decimal, text, uuid, blob, tagged, toOne, toOneOfFamily
   }
-  var column: Int32
+  /// SQLite refuses a statement with more than 32,767.
+  var column: Int16
+  /// For a to-one value: the column with the target's entity number; -1 if the target is looked up.
+  var entityColumn: Int16
   var word: Int32
-  /// For a to-one value: the column with the target's entity number.
-  var entityColumn: Int32
-  /// For a to-one value: the declared destination.
+  /// For a to-one value: the declared destination, which is the first entity of its family, and the last one.
+  /// A number of another hierarchy is not believed.
   var target: Int32
+  var lastTarget: Int32
   var kind: Kind
-  /// For a to-one value: the entities that its column of entity numbers is believed about.
-  var believed: Range<Int32> = 0..<0
 }
 
 /// A to-one value whose row does not contain the target's entity; the engine looks it up after the fetch.
@@ -72,17 +74,17 @@ final class RowReader: Sendable {
       let start: Int = steps.count
       for read in reads.sorted(by: { $0.word < $1.word }) {
         var step = ReadStep(
-          column: read.column, word: read.word, entityColumn: read.entityColumn, target: read.target,
-          kind: Self.kind(of: read))
+          column: Int16(clamping: read.column),
+          entityColumn: looksTargetsUp ? -1 : Int16(clamping: read.entityColumn),
+          word: read.word, target: read.target, lastTarget: read.target, kind: Self.kind(of: read))
         if step.kind == .toOne, read.target >= 0, schema.layout.entities[Int(read.target)].hasSubentities {
           // The destination has sub-entities but no column with the target's entity: look every target up.
           step.kind = .toOneOfFamily
         }
         if step.kind == .toOneOfFamily {
           resolvesTargets = true
-          if read.target >= 0, !looksTargetsUp {
-            let family: ClosedRange<Int> = schema.layout.entities[Int(read.target)].family
-            step.believed = Int32(family.lowerBound)..<Int32(family.upperBound) + 1
+          if read.target >= 0 {
+            step.lastTarget = Int32(schema.layout.entities[Int(read.target)].family.upperBound)
           }
         }
         steps.append(step)
@@ -219,11 +221,10 @@ final class RowReader: Sendable {
                   slot.storeBytes(of: key, as: Int64.self)
                   let column = Int(step.pointee.entityColumn)
                   let number: Int = column < 0 ? 0 : Int(sqlite3_value_int64(values[column]))
+                  let target: Int = number > 0 && number < numbers.count ? numbers[number] : -1
                   // A number of another hierarchy is damage; the target's own row tells its entity.
-                  if number > 0, number < numbers.count,
-                    step.pointee.believed.contains(Int32(truncatingIfNeeded: numbers[number]))
-                  {
-                    RowLayout.setTargetEntity(slot, to: Int64(numbers[number]))
+                  if target >= Int(step.pointee.target), target <= Int(step.pointee.lastTarget), target >= 0 {
+                    RowLayout.setTargetEntity(slot, to: Int64(target))
                   } else {
                     RowLayout.setTargetEntity(slot, to: Int64(step.pointee.target))
                     open.append(
@@ -285,9 +286,9 @@ final class RowReader: Sendable {
     _ handle: OpaquePointer, _ step: ReadStep, _ entity: Int, _ slab: RowSlab
   ) throws -> UInt64? {
     switch step.kind {
-    case .blob: Self.blob(handle, step.column, slab)
-    case .uuid: Self.uuid(handle, step.column, slab)
-    case .decimal: Self.decimal(handle, step.column, slab)
+    case .blob: Self.blob(handle, Int32(step.column), slab)
+    case .uuid: Self.uuid(handle, Int32(step.column), slab)
+    case .decimal: Self.decimal(handle, Int32(step.column), slab)
     default: try tagged(handle, step, entity, slab)
     }
   }
@@ -297,7 +298,7 @@ final class RowReader: Sendable {
     _ handle: OpaquePointer, _ step: ReadStep, _ entity: Int, _ slab: RowSlab
   ) throws -> UInt64? {
     do {
-      return try external.read(handle, step.column, into: slab)
+      return try external.read(handle, Int32(step.column), into: slab)
     } catch let problem as ExternalFile.Problem {
       let layout: EntityLayout = schema.layout.entities[entity]
       let name: String? = layout.slots.first {
