@@ -204,24 +204,12 @@ extension SQLiteEngine {
   private func checkTypes(
     _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
   ) throws {
-    for entity in layout.entities where schema.tablePosition[entity.index] != nil {
-      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
-        guard case .attribute(let column) = schema.storage(of: entity.index, slot: number),
-          column.kind != .decimal,
-          let sql = statements.strangeValues(in: column, of: entity, try schema.table(of: entity.index))
-        else { continue }
-        let rows = try RawStatement(database, sql, url: url)
-        defer { rows.reset() }
-        while try rows.step() {
-          let owner: Int = schema.entityIndex(ofNumber: Int(clamping: rows.integer(1))) ?? entity.index
-          problems.add(
-            StoreProblem(
-              .value, entity: entity.name, property: slot.name,
-              objects: [RowID(entity: owner, key: rows.integer(0))],
-              "\(entity.name).\(slot.name) has a value that is none of its type (\(column.kind.wordForMessages))."
-            ))
-        }
-      }
+    try addValues(database, &problems) { entity, number in
+      guard case .attribute(let column) = schema.storage(of: entity.index, slot: number),
+        column.kind != .decimal,
+        let sql = statements.strangeValues(in: column, of: entity, try schema.table(of: entity.index))
+      else { return nil }
+      return (sql, "has a value that is none of its type (\(column.kind.wordForMessages)).")
     }
   }
 
@@ -229,9 +217,23 @@ extension SQLiteEngine {
   private func checkTargetNumbers(
     _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
   ) throws {
+    try addValues(database, &problems) { entity, number in
+      statements.wrongTargetNumbers(of: entity, slot: number).map {
+        ($0, "has beside the key of an object the number of another entity than the object's.")
+      }
+    }
+  }
+
+  /// Adds the values that statements find, each of which gives keys and entity numbers. `search`: the
+  /// statement for a property of an entity's own, and what is wrong with these values; nil for one that is
+  /// not searched.
+  private func addValues(
+    _ database: Database, _ problems: inout StoreProblems,
+    _ search: (_ entity: EntityLayout, _ slot: Int) throws -> (sql: String, clause: String)?
+  ) throws {
     for entity in layout.entities where schema.tablePosition[entity.index] != nil {
       for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
-        guard let sql = statements.wrongTargetNumbers(of: entity, slot: number) else { continue }
+        guard let (sql, clause) = try search(entity, number) else { continue }
         let rows = try RawStatement(database, sql, url: url)
         defer { rows.reset() }
         while try rows.step() {
@@ -240,8 +242,7 @@ extension SQLiteEngine {
             StoreProblem(
               .value, entity: entity.name, property: slot.name,
               objects: [RowID(entity: owner, key: rows.integer(0))],
-              "\(entity.name).\(slot.name) has beside the key of an object the number of another entity than the object's."
-            ))
+              "\(entity.name).\(slot.name) \(clause)"))
         }
       }
     }
