@@ -25,7 +25,7 @@ final class ModelLocalization: Sendable {
   }
 
   private static func find(_ file: URL) -> [String: String]? {
-    var url: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+    var url: URL = NSManagedObjectModel.versionFile(of: file)
     var names: [String] = [url.deletingPathExtension().lastPathComponent]
     url.deleteLastPathComponent()
     if ["momd", "xcdatamodeld"].contains(url.pathExtension) {

@@ -21,6 +21,15 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
   /// The file that the model was read from; nil for a model made in code. Other versions lie beside it.
   package final internal(set) var file: URL?
 
+  /// What is named after the version: the file, or the `.xcdatamodel` folder of a source.
+  package final var versionFile: URL? { file.map(Self.versionFile) }
+  /// The name of the version's file, without its ending; nil for a model made in code.
+  package final var versionFileName: String? { versionFile?.deletingPathExtension().lastPathComponent }
+
+  static func versionFile(of file: URL) -> URL {
+    file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+  }
+
   public override init() {
     super.init()
   }

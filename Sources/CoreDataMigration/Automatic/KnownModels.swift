@@ -74,10 +74,7 @@ struct KnownModels {
     let own: NSManagedObjectModel? =
       model.file != nil
       ? model : versions.first { $0.file != nil && $0.entityVersionHashesByName == hashes }
-    if let file = own?.file {
-      let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
-      return version.deletingPathExtension().lastPathComponent
-    }
+    if let name = own?.versionFileName { return name }
     let identifiers: String = identifiers(model)
     let isShared: Bool = versions.contains {
       Self.identifiers($0) == identifiers && $0.entityVersionHashesByName != hashes

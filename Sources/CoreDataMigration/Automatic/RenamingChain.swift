@@ -31,9 +31,8 @@ struct RenamingChain {
 
   /// The name of a version's file without its number.
   private static func series(of model: NSManagedObjectModel) -> String? {
-    guard let file = model.file else { return nil }
-    let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
-    var name: Substring = version.deletingPathExtension().lastPathComponent[...]
+    guard let version = model.versionFileName else { return nil }
+    var name: Substring = version[...]
     while name.last?.isNumber == true { name.removeLast() }
     while name.last?.isWhitespace == true { name.removeLast() }
     return String(name)

@@ -150,8 +150,7 @@ extension NSManagedObjectModel {
   /// The path by which sources of mapping models name the model: that of its source in its package,
   /// `Shop.xcdatamodeld/Shop 2.xcdatamodel`. nil for a model of no file.
   package final var sourcePath: String? {
-    guard let file else { return nil }
-    let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+    guard let version = versionFile else { return nil }
     let package: URL = version.deletingLastPathComponent()
     let isPackage: Bool = ["xcdatamodeld", "momd"].contains(package.pathExtension)
     return ModelFileLocator.sourcePath(
