@@ -59,11 +59,13 @@ struct ExternalData: Sendable {
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
   }
 
-  /// Of all files of the store's values.
-  static func byteCount(of store: URL) -> Int64 {
+  /// The sizes of the files of a store's values, by their names.
+  static func files(of store: URL) -> [String: Int64] {
     let folder: URL = folder(of: store)
     let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return names.reduce(0) { $0 + (FileStamp(path: folder.path + "/" + $1)?.size ?? 0) }
+    return Dictionary(
+      names.map { ($0, FileStamp(path: folder.path + "/" + $0)?.size ?? 0) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Copies a tagged column of the current row into a slab's tail; nil for NULL. Throws

@@ -100,6 +100,8 @@ package struct SQLiteKind: StoreEngineKind {
       .planned(counting: options.countsRows)
   }
 
+  package func valueFiles(of url: URL) -> [String: Int64] { ExternalData.files(of: url.followingLinks) }
+
   package func migrate(
     at url: URL, plan: SchemaPlan, options: StoreOpeningOptions, verification: MigrationVerification,
     progress: (MigrationProgress) throws -> Void
@@ -253,7 +255,7 @@ extension SQLiteStoreFile {
     made.journal = StoreJournal(
       isWriteAheadLog: state.isWALMode, hasInterruptedSave: state.hasHotJournal,
       pendingBytes: (log?[.size] as? NSNumber)?.int64Value ?? 0)
-    made.externalByteCount = ExternalData.byteCount(of: URL(fileURLWithPath: state.path))
+    made.externalByteCount = ExternalData.files(of: URL(fileURLWithPath: state.path)).values.reduce(0, +)
     made.byteCount = state.sizeInBytes + (state.wal?.size ?? 0) + made.externalByteCount
     made.otherProcess = OtherUsers.process(of: state.path)
     return made

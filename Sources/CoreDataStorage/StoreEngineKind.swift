@@ -20,6 +20,8 @@ package protocol StoreEngineKind: Sendable {
 
   /// Opens a store, or creates it if there is none. `url` is a file URL if the kind keeps files.
   func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
+  /// The sizes of the files that have values of a store, by their names; none if it keeps all in its own.
+  func valueFiles(of url: URL) -> [String: Int64]
   /// Examines a file without its model, and changes nothing about it.
   func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection
   /// The names and types that the objects of a file have; nil for a kind whose files don't name them.
@@ -68,6 +70,7 @@ extension StoreEngineKind {
   package var fileEndings: [String] { keepsFiles ? [type.lowercased()] : [] }
   package var keepsFiles: Bool { false }
   package func recognizes(_ head: Data) -> Bool { false }
+  package func valueFiles(of url: URL) -> [String: Int64] { [:] }
   package func isSamePlace(_ one: URL, _ other: URL) -> Bool { one.isSamePlace(as: other) }
   package func namesNoFile(_ url: URL) -> Bool { !keepsFiles }
 

@@ -76,7 +76,7 @@ package enum StoreRegistry {
     return try kind(ofFileAt: url).inspect(url, options: opening)
   }
 
-  private static func kind(ofFileAt url: URL) -> any StoreEngineKind { kindAndCertainty(ofFileAt: url).0 }
+  package static func kind(ofFileAt url: URL) -> any StoreEngineKind { kindAndCertainty(ofFileAt: url).0 }
 
   /// The kind of a file, and whether it is a store at all, by the first bytes. SQLite for what is no such
   /// file, because its errors tell what it is instead.

@@ -60,9 +60,10 @@ package struct OriginalCopy {
   /// Whether a file is a copy of a store as it is now. Cost: reads both, and unless they are equal makes
   /// another copy, because that of a SQLite store has in it what the store has in its log.
   private static func isCopy(_ place: URL, of store: URL) -> Bool {
+    let kind: any StoreEngineKind = StoreRegistry.kind(ofFileAt: store)
     func isEqual(to other: URL) throws -> Bool {
       try StoreContents.digest(of: place) == StoreContents.digest(of: other)
-        && valueFiles(of: place) == valueFiles(of: other)
+        && kind.valueFiles(of: place) == kind.valueFiles(of: other)
     }
     do {
       if try isEqual(to: store) { return true }
@@ -71,22 +72,11 @@ package struct OriginalCopy {
       defer { folder.remove() }
       let copy: URL = folder.url.appendingPathComponent(place.lastPathComponent)
       try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
-        at: copy, withPersistentStoreFrom: store,
-        ofType: StoreRegistry.inspect(store, countsRows: false).type)
+        at: copy, withPersistentStoreFrom: store, ofType: kind.type)
       return try isEqual(to: copy)
     } catch {
       return false
     }
-  }
-
-  /// The sizes of the files of large values beside a SQLite store, by their names.
-  private static func valueFiles(of store: URL) -> [String: Int64] {
-    let folder: URL = store.deletingLastPathComponent().appendingPathComponent(
-      ".\(store.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
-    let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return Dictionary(
-      names.map { ($0, FileStamp(path: folder.appendingPathComponent($0).path)?.size ?? 0) },
-      uniquingKeysWith: { first, _ in first })
   }
 
   func make() throws {
