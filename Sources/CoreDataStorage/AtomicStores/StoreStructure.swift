@@ -35,6 +35,24 @@ package struct StoreStructure: Sendable, Equatable {
       Relationship(limit: limit, destination: XMLStoreNames.caseless(destination))
   }
 
+  /// How many of the stored properties of a model the objects have, of the entities that occur.
+  package func occurring(in layout: ModelLayout) -> (count: Int, total: Int) {
+    var (count, total): (Int, Int) = (0, 0)
+    for entity in layout.entities where !entity.isAbstract {
+      guard let own = entities[XMLStoreNames.caseless(entity.name)] else { continue }
+      for slot in entity.slots {
+        switch slot.role {
+        case .stored, .toMany: break
+        case .transient, .fetched, .composite: continue
+        }
+        total += 1
+        let name: String = XMLStoreNames.caseless(slot.name)
+        if own.attributes[name] != nil || own.relationships[name] != nil { count += 1 }
+      }
+    }
+    return (count, total)
+  }
+
   /// What of an entity's objects a model has no place for, a clause each; none if they can be read with it.
   package func misfits(of name: String, _ layout: ModelLayout) -> [String] {
     let key: String = XMLStoreNames.caseless(name)

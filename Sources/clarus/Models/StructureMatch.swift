@@ -121,29 +121,6 @@ extension StructureMatch.Fit {
   }
 }
 
-extension StoreStructure {
-  /// How many of the stored properties of a model the objects have, of the entities that occur.
-  fileprivate func occurring(in layout: ModelLayout) -> (count: Int, total: Int) {
-    var (count, total): (Int, Int) = (0, 0)
-    for entity in layout.entities where !entity.isAbstract {
-      guard let own = entities[Self.caseless(entity.name)] else { continue }
-      for slot in entity.slots {
-        switch slot.role {
-        case .stored, .toMany: break
-        case .transient, .fetched, .composite: continue
-        }
-        total += 1
-        let name: String = Self.caseless(slot.name)
-        if own.attributes[name] != nil || own.relationships[name] != nil { count += 1 }
-      }
-    }
-    return (count, total)
-  }
-
-  /// As names of XML stores are compared.
-  private static func caseless(_ name: String) -> String { name.lowercased().uppercased().lowercased() }
-}
-
 extension String {
   fileprivate func drop(suffix: String) -> Substring {
     hasSuffix(suffix) ? dropLast(suffix.count) : self[...]
