@@ -27,37 +27,35 @@ enum TargetFiles {
 
   /// All models of a folder, without hidden folders and packages in it.
   static func models(in folder: URL) -> [URL] {
-    let manager = FileManager.default
-    var models: [URL] = []
-    for name in ((try? manager.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
-    where !name.hasPrefix(".") {
-      let url: URL = folder.appendingPathComponent(name)
-      var isFolder: ObjCBool = false
-      guard manager.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue else { continue }
-      if ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"].contains(url.pathExtension) {
-        models.append(url)
-      } else if !manager.fileExists(atPath: url.appendingPathComponent("Package.swift").path) {
-        models += self.models(in: url)
-      }
+    items(in: folder) { url, isFolder in
+      isFolder && ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"].contains(url.pathExtension)
     }
-    return models
   }
 
   /// All Swift files of a folder, without hidden folders and packages in it.
   static func swiftFiles(in folder: URL) -> [URL] {
+    items(in: folder) { url, isFolder in
+      !isFolder && url.lastPathComponent.hasSuffix(".swift") && url.lastPathComponent != "Package.swift"
+    }
+  }
+
+  /// What is wanted of a folder, in order. A folder that is wanted is not searched.
+  private static func items(in folder: URL, _ isWanted: (URL, _ isFolder: Bool) -> Bool) -> [URL] {
     let manager = FileManager.default
-    var files: [URL] = []
+    var found: [URL] = []
     let names: [String] = (try? manager.contentsOfDirectory(atPath: folder.path)) ?? []
     for name in names.sorted() where !name.hasPrefix(".") {
       let url: URL = folder.appendingPathComponent(name)
       var isFolder: ObjCBool = false
       guard manager.fileExists(atPath: url.path, isDirectory: &isFolder) else { continue }
-      if !isFolder.boolValue {
-        if name.hasSuffix(".swift"), name != "Package.swift" { files.append(url) }
-      } else if !manager.fileExists(atPath: url.appendingPathComponent("Package.swift").path) {
-        files += swiftFiles(in: url)
+      if isWanted(url, isFolder.boolValue) {
+        found.append(url)
+      } else if isFolder.boolValue,
+        !manager.fileExists(atPath: url.appendingPathComponent("Package.swift").path)
+      {
+        found += items(in: url, isWanted)
       }
     }
-    return files
+    return found
   }
 }
