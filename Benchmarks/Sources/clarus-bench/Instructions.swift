@@ -32,9 +32,7 @@ struct InstructionsCommand: ParsableCommand {
   }
 
   func run() throws {
-    let folder: URL = FileManager.default.temporaryDirectory
-      .appendingPathComponent("clarus-bench-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder: URL = try OwnProcess.makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let templates = try Templates(in: folder, rows: rows, progress: { _ in })
     let all: [ContestantName] = contestants.isEmpty ? [.c, .grdb, .clarus] : contestants

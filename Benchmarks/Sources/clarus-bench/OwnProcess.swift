@@ -24,6 +24,14 @@ enum OwnProcess {
     return try JSONDecoder().decode(type, from: data)
   }
 
+  /// A folder for the stores of this process; the caller removes it.
+  static func makeFolder() throws -> URL {
+    let folder: URL = FileManager.default.temporaryDirectory
+      .appendingPathComponent("clarus-bench-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
   /// What such a process prints.
   static func print(_ value: some Encodable) throws {
     Swift.print(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))

@@ -52,9 +52,7 @@ struct Run: ParsableCommand {
   }
 
   func run() throws {
-    let folder: URL = FileManager.default.temporaryDirectory
-      .appendingPathComponent("clarus-bench-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder: URL = try OwnProcess.makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
 
     #if DEBUG

@@ -18,9 +18,7 @@ struct FilesCommand: ParsableCommand {
   var rounds: Int = 3
 
   func run() throws {
-    let folder: URL = FileManager.default.temporaryDirectory
-      .appendingPathComponent("clarus-bench-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder: URL = try OwnProcess.makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     var base: [FileCase: Double] = [:]
     let table = TextColumns(first: 22, other: 10)

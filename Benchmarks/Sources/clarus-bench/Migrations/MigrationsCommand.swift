@@ -24,9 +24,7 @@ struct MigrationsCommand: ParsableCommand {
   var rounds: Int = 3
 
   func run() throws {
-    let folder: URL = FileManager.default.temporaryDirectory
-      .appendingPathComponent("clarus-bench-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder: URL = try OwnProcess.makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let table = TextColumns(first: 34, other: 11)
     print(
