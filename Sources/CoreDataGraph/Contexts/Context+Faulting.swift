@@ -12,20 +12,14 @@ extension NSManagedObjectContext {
     let runtime: EntityRuntime = store.runtime.entities[Int(id.entity)]
     let root: Int = runtime.layout.rootIndex
     if let known = identityMap.object(store: store.ordinal, root: root, key: id.key) { return known }
-    let made: NSManagedObject = makeFault(
-      identityMap.homes.home(of: runtime, store, in: identityMap), key: id.key)
-    identityMap.insert(made, store: store.ordinal, root: root, key: id.key)
-    if store.observesRegistration { identityMap.noteRegistration(of: made) }
-    return made
-  }
-
-  @inline(__always)
-  private final func makeFault(_ home: ObjectHome, key: Int64) -> NSManagedObject {
+    let home: ObjectHome = identityMap.homes.home(of: runtime, store, in: identityMap)
     let made: NSManagedObject = home.makeObject()
     made.settle(in: home)
-    made.key = key
+    made.key = id.key
     made.insertFlags(identityMap.marks.union(.fault))
     retained.record(made)
+    identityMap.insert(made, store: store.ordinal, root: root, key: id.key)
+    if store.observesRegistration { identityMap.noteRegistration(of: made) }
     return made
   }
 

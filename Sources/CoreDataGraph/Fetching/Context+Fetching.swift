@@ -49,17 +49,18 @@ extension NSManagedObjectContext {
   /// The number of objects a request would return. Cost: a statement for each store, and another one if
   /// objects that it may find have unsaved changes.
   public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
-    requireQueue("count(for:) was called")
-    let description = FetchParameters(request)
-    return try withCocoaErrors { try countMatches(description) }
+    try count(FetchParameters(request))
   }
 
   /// The same for a request whose result type nothing tells, such as that of a generic function.
   @_disfavoredOverload
   public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+    try count(FetchParameters(request))
+  }
+
+  private final func count(_ request: FetchParameters) throws -> Int {
     requireQueue("count(for:) was called")
-    let description = FetchParameters(request)
-    return try withCocoaErrors { try countMatches(description) }
+    return try withCocoaErrors { try countMatches(request) }
   }
 
   /// Runs `body` with the whole predicate and order as the stores' part. If a store refuses a part, `body`

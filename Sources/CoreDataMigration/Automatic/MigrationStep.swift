@@ -43,15 +43,12 @@ public struct MigrationStep {
 
   /// To be shown, if nothing but values of required attributes is missing. Throws 134190 otherwise.
   init(unfinishedFrom difference: ModelDifference) throws {
-    try self.init(difference) { inference in
-      let (model, lacking) = try inference.unfinishedMappingModel()
-      return (model, lacking)
-    }
+    try self.init(difference) { try $0.unfinishedMappingModel() }
   }
 
   private init(
     _ difference: ModelDifference,
-    _ make: (MappingInference) throws -> (NSMappingModel, [MappingInference.Refusal])
+    _ make: (MappingInference) throws -> (model: NSMappingModel, lacking: [MappingInference.Refusal])
   ) throws {
     (source, destination) = (difference.source, difference.destination)
     if !source.entities.isEmpty,
