@@ -74,7 +74,20 @@ package struct StoreFileState: Sendable, Equatable {
     if hasWAL || isJournalHot || sizeInBytes >= countedBytes { return nil }
     return
       "The file is cut off: it has \(sizeInBytes) of the \(countedBytes) bytes that its header gives. What stood in the "
-      + "rest is lost, and nothing tells what that was."
+      + "rest is lost, and nothing tells what that was; values on the last page may lack their ends."
+  }
+
+  /// Throws if a file is shorter than its header says. SQLite itself takes a last page that is cut off for
+  /// whole, and reads zeros for the rest of it.
+  static func requireWhole(_ url: URL) throws {
+    var shortage: String?
+    // Without a journal another process may be about to write the rest.
+    for _ in 0..<5 {
+      shortage = StoreFileState(url: url).shortage
+      if shortage == nil { return }
+      Thread.sleep(forTimeInterval: 0.02)
+    }
+    if let shortage { throw StoreError.invalidFile(url: url, reason: shortage, cure: .repairing) }
   }
 
   /// A database that was created and not written to: its one page holds no table.

@@ -26,6 +26,14 @@ extension SQLiteEngine {
     return problems.all
   }
 
+  package func partsLeftOut() -> LeftOutParts {
+    var parts = LeftOutParts()
+    if options.salvages, let shortage = StoreFileState(url: url).shortage {
+      parts.add(StoreProblem(.damage, shortage))
+    }
+    return parts
+  }
+
   package func fileProblems() throws -> [StoreProblem] {
     var problems = StoreProblems()
     let references: [FileReference] = try read { try fileReferences(ExaminationStatements(schema), $0) }
@@ -81,6 +89,11 @@ extension SQLiteEngine {
       found = [damage]
     }
     let broken: Set<String> = found.isEmpty ? [] : try treesThatAreTheDamage()
+    if let shortage = StoreFileState(url: url).shortage,
+      !found.contains(where: { $0.message.contains(shortage) })
+    {
+      problems.add(StoreProblem(.damage, shortage))
+    }
     if broken.isEmpty { for problem in found { problems.add(problem) } }
     for tree in broken.sorted() { problems.add(damageProblem(ofTree: tree)) }
     for tree in schema.trees where !broken.contains(tree.name) {

@@ -35,6 +35,8 @@ package struct SQLiteOptions: Sendable {
   /// Whether a file is read although its size and its header disagree, as those of a file that was cut off.
   package var salvages: Bool = false
 
+  /// Whether the file is opened to be examined, so that damage is told in place of being an error.
+  package var examines: Bool = false
   /// Whether the entity of a reference's object is taken from that object's row, whatever stands beside the
   /// reference.
   package var looksTargetsUp: Bool = false
@@ -68,6 +70,6 @@ package struct SQLiteOptions: Sendable {
     tracksHistory = options.tracksHistory
     checksModel = options.checksModel
     salvages = options.salvages && options.isReadOnly
-    looksTargetsUp = options.looksTargetsUp
+    (examines, looksTargetsUp) = (options.examines, options.looksTargetsUp)
   }
 }

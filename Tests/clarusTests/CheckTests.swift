@@ -420,6 +420,41 @@ import Testing
     }
   }
 
+  // Finding: SQLite takes a last page that is cut off for whole; copies lost what stood there, verified.
+  @Test(arguments: [1, 1000])
+  func `a file that lacks the end of its last page is no store to be read`(lacking: Int) throws {
+    let store = try RichStore()
+    // The last page has the model.
+    let whole = try RichStore("Whole.sqlite")
+    defer {
+      store.remove()
+      whole.remove()
+    }
+    let bytes: Data = try Data(contentsOf: store.url).dropLast(lacking)
+    try bytes.write(to: store.url)
+    try #"{"Tag": [{"label": "new"}]}"#.write(
+      to: store.file("items.json"), atomically: true, encoding: .utf8)
+    let names: [String] = store.names
+    let said: String = "The file is cut off: it has \(bytes.count) of the \(bytes.count + lacking) bytes"
+    for arguments in [
+      ["convert", store.path, store.file("Out.sqlite").path, "--verify"],
+      ["convert", store.path, store.file("Out.xml").path], ["export", store.path],
+      ["import", store.path, store.file("items.json").path], ["fetch", store.path, "Item"],
+    ] {
+      let run = try CommandLineRun(arguments + ["--model", whole.path])
+      #expect(run.status == 1 && run.errors.contains(said), "\(arguments): \(run.output)\(run.errors)")
+      #expect(run.errors.contains("--repair"), "\(run.errors)")
+    }
+    #expect(store.names == names)
+    #expect(try Data(contentsOf: store.url) == bytes)
+    let check = try CommandLineRun(["check", store.path, "--model", whole.path])
+    #expect(check.status == 1 && check.output.contains("error: \(said)"), "\(check.output)\(check.errors)")
+    let repair = try CommandLineRun([
+      "check", store.path, "--model", whole.path, "--repair", store.file("New.sqlite").path,
+    ])
+    #expect(repair.status == 1 && repair.output.contains(said), "\(repair.output)\(repair.errors)")
+  }
+
   @Test func `damage in the middle of a table loses the rows on that page only`() throws {
     let folder: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: folder) }

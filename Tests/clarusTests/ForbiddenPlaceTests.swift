@@ -115,6 +115,37 @@ import Testing
     #expect(try FolderState(store.folder) == before)
   }
 
+  // Findings: an XML store was migrated although its file was write-protected; a SQLite store kept files
+  // beside it that locked its owner out; the plans said nothing.
+  @Test(
+    .enabled(if: canTest, "root may read and write everything, and no other user can run clarus here"),
+    arguments: ["Rich.sqlite", "Rich.xml", "Rich.binary"], [false, true])
+  func `a store that may not be written is not migrated, and its plan says why`(name: String, isFolder: Bool)
+    throws
+  {
+    let store = try RichStore()
+    defer {
+      try? Self.setMode(0o777, store.folder.path)
+      store.remove()
+    }
+    let (file, model): (String, String) = (store.file(name).path, store.file("Rich.xcdatamodeld").path)
+    for arguments in [
+      ["model", "decompile", store.path, "--output", model],
+      ["model", "add", model, "version"], ["model", "add", model, "attribute", "Item.colour", "String"],
+    ] + (file == store.path ? [] : [["convert", store.path, file]]) {
+      let run = try CommandLineRun(arguments)
+      #expect(run.status == 0, "\(arguments): \(run.errors)")
+    }
+    try Self.open(store.folder)
+    try Self.setMode(isFolder ? 0o555 : 0o444, isFolder ? store.folder.path : file)
+    let before = try FolderState(store.folder)
+    let run = try Self.run(["migrate", file, "--to", model])
+    Self.expectOneLine(run, [file, "ermission"])
+    let plan = try Self.run(["migrate", file, "--to", model, "--plan"])
+    #expect(plan.status == 1 && plan.output.contains("Permission denied"), "\(plan.output)\(plan.errors)")
+    #expect(try FolderState(store.folder) == before)
+  }
+
   @Test(
     .enabled(if: canTest, "root may read and write everything, and no other user can run clarus here"),
     arguments: ["info", "check", "convert", "export", "import", "diff", "fetch"])

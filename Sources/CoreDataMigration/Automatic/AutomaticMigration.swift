@@ -95,6 +95,10 @@ struct AutomaticMigration {
         "It has another model and was added read-only, so it can't be migrated. "
           + (store.mismatch.map { "\($0)" } ?? ""))
     }
+    // The new store would take the place of a file that nobody may write.
+    if let objection = WritePermission(store.url).objectionOfFile {
+      throw MigrationFailure.sourceStore(store.url, "\(objection) \(ReadOnlyReason.permission.advice)")
+    }
     let lock = try MigrationLock(of: store.url)
     defer { lock.release() }
     // The new store would have no history, or one with a gap.

@@ -18,7 +18,7 @@ extension MigrationPlan.Step {
     }
     let gaps: [RequiredValues.Gap] = RequiredValues.gaps(in: step)
     problems =
-      planned?.problems.map { "\($0.text) \($0.advice)" }
+      (planned?.problems.map { "\($0.text) \($0.advice)" }).map { found + $0 }
       ?? step.lacking.map(Self.problem) + Self.problems(of: step) + found
       + gaps.compactMap { gap in
         if gap.mapping.programPolicyName != nil { return nil }

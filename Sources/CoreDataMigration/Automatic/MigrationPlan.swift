@@ -158,7 +158,8 @@ public struct MigrationPlan: CustomStringConvertible {
     steps = found.enumerated().map { number, step in
       Step(
         step, counts: number == 0 ? file : nil, number == 0 ? contents : nil, choice,
-        number == 0 ? problems + lost.problems : [], known: migration.known)
+        number == 0 ? WritePermission(store.url).problems + problems + lost.problems : [],
+        known: migration.known)
     }
     // The file of an open store is not read for the digest of its contents.
     contents?.close()

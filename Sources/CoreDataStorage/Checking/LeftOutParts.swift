@@ -10,7 +10,7 @@ package struct LeftOutParts: Sendable, Equatable {
 
   package init() {}
 
-  mutating func add(_ problem: StoreProblem, object: RowID? = nil) {
+  package mutating func add(_ problem: StoreProblem, object: RowID? = nil) {
     noted.add(problem)
     if let object { objects.append(object) }
   }
