@@ -63,6 +63,18 @@ package struct StoreFileState: Sendable, Equatable {
 
   /// Whether there are pages in a WAL file. They may have any content, even an empty database.
   package var hasWAL: Bool { (wal?.size ?? 0) > 0 }
+  /// The numbers that change when the WAL begins anew; none if there is no WAL.
+  var walHeader: [UInt8] { hasWAL ? Self.firstBytes(of: path + "-wal", count: 32).bytes : [] }
+
+  /// Whether nothing was written since a former state but frames at the end of the WAL.
+  func isSame(as former: StoreFileState, walHeader header: [UInt8]) -> Bool {
+    if header.isEmpty { return self == former }
+    guard file == former.file, journal == former.journal, let wal, let before = former.wal,
+      wal.identity == before.identity, wal.size >= before.size
+    else { return false }
+    return walHeader == header
+  }
+
   /// Whether a crashed writer's journal must be rolled back before the file can be read.
   package var hasHotJournal: Bool { isJournalHot }
   package var exists: Bool { file != nil }

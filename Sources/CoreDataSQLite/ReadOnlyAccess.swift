@@ -256,15 +256,16 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   private struct ChangedWhileCopying: Error {}
 
-  /// Copies the file and its companions; throws if anything changed meanwhile, so that a copy is always
-  /// consistent.
+  /// Copies the file and its companions; throws if anything but the end of the WAL changed meanwhile, so that
+  /// a copy is always consistent: of a transaction of which the WAL has a part SQLite reads nothing.
   ///
   /// The file is copied first: a checkpoint that runs during the copy writes only pages that the WAL still
-  /// holds, and restarting the WAL changes its stamp.
+  /// holds, and restarting the WAL changes its header.
   private func makeCopy(of state: StoreFileState) throws -> (folder: OwnedFolder, file: URL) {
-    if [state.file, state.wal, state.journal].contains(where: { $0?.isFresh ?? false }) {
+    let header: [UInt8] = state.walHeader
+    if [state.file, state.journal].contains(where: { $0?.isFresh ?? false }) {
       Thread.sleep(forTimeInterval: 0.05)
-      guard StoreFileState(url: url) == state else { throw ChangedWhileCopying() }
+      guard StoreFileState(url: url).isSame(as: state, walHeader: header) else { throw ChangedWhileCopying() }
     }
     var made: OwnedFolder?
     do {
@@ -276,7 +277,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
       if state.hasHotJournal {
         try Self.copyContents(of: state.path + "-journal", to: file.path + "-journal")
       }
-      guard StoreFileState(url: url) == state else { throw ChangedWhileCopying() }
+      guard StoreFileState(url: url).isSame(as: state, walHeader: header) else { throw ChangedWhileCopying() }
       return (folder, file)
     } catch let error as ChangedWhileCopying {
       made?.remove()

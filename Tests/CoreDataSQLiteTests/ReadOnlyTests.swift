@@ -2,6 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 import GRDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -123,6 +124,47 @@ struct ReadOnlyTests {
     }
     try writer.close()
     #expect(try reader.count(plan) == 8)
+  }
+
+  // Finding: a copy of a log that was written to meanwhile was dropped, and a migration gave up.
+  @Test func `a store that another connection keeps writing to is read, one state at a time`() throws {
+    let url: URL = try make("busy.sqlite", mode: "WAL", crash: false)
+    let writer = try DatabaseQueue(path: url.path)
+    try writer.writeWithoutTransaction {
+      try $0.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE pair (one INTEGER, two INTEGER)")
+      try $0.execute(sql: "INSERT INTO pair VALUES (0, 0)")
+      // The padding makes a copy take some time, and the log begins anew now and then.
+      try $0.execute(sql: "CREATE TABLE padding (bytes BLOB); PRAGMA wal_autocheckpoint = 200")
+      try $0.execute(sql: "INSERT INTO padding VALUES (randomblob(2000000))")
+    }
+    let isDone = Mutex(false)
+    let written = Mutex(0)
+    let thread = Thread {
+      while !isDone.withLock({ $0 }) {
+        try? writer.write { database in
+          try database.execute(sql: "UPDATE pair SET one = one + 1")
+          try database.execute(sql: "UPDATE padding SET bytes = randomblob(20000) WHERE rowid > 1")
+          try database.execute(sql: "INSERT INTO padding SELECT zeroblob(1000) FROM pair WHERE one % 50 = 0")
+          try database.execute(sql: "UPDATE pair SET two = two + 1")
+        }
+        written.withLock { $0 += 1 }
+        Thread.sleep(forTimeInterval: 0.005)
+      }
+    }
+    thread.start()
+    defer { isDone.withLock { $0 = true } }
+    var states: Set<Int> = []
+    for _ in 0..<10 {
+      let access = ReadOnlyAccess(url: url, configuration: Configuration())
+      defer { try? access.close() }
+      let (pair, damage): ([Int], String?) = try access.read { database in
+        let row = try #require(try Row.fetchOne(database, sql: "SELECT one, two FROM pair"))
+        return ([row[0], row[1]], try String.fetchOne(database, sql: "PRAGMA integrity_check"))
+      }
+      #expect(pair[0] == pair[1] && damage == "ok")
+      states.insert(pair[0])
+    }
+    #expect(states.count > 1 && written.withLock { $0 } > 1)
   }
 
   @Test func `a read-only engine refuses to write`() throws {
