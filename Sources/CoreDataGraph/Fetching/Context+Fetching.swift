@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
     }
     if let parent {
       let scope: ResolvedFetch = try ResolvedFetch(request, context: self).keepingClientPredicates()
-      guard scope.pending.isEmpty, scope.residual == nil else {
+      guard scope.pending.isEmpty, scope.residual == nil, request.includesPendingChanges else {
         return try fetchedIDs(scope, from: parent).count
       }
       return try reading(parent) { try parent.countMatches(request.withIDs()) }

@@ -187,13 +187,25 @@ extension NSManagedObjectContext {
     }
     let asked = Transfer(value: scope.requestForParent())
     let (found, unsaved): (FetchedIDs, [Int: NSManagedObjectID]) = try reading(parent) {
-      let ids: FetchedIDs = try parent.fetchedIDs(asked.value)
+      let ids: FetchedIDs = parent.withoutDeleted(try parent.fetchedIDs(asked.value))
       return (ids, ids.unsaved.mapValues(\.objectID))
     }
     var ids: FetchedIDs = found
     ids.unsaved = unsaved.mapValues { self.lookUp($0) }
     ids = try scope.matches(ids, in: nil)
     return try scope.pageOfIDs(ids)
+  }
+
+  /// The members that a child gets: without those that are deleted here, as they are in a list that leaves
+  /// unsaved changes out.
+  private final func withoutDeleted(_ ids: FetchedIDs) -> FetchedIDs {
+    if work.deleted.isEmpty { return ids }
+    let places: [ObjectIdentifier: Int] = ids.places(of: Array(work.deleted))
+    let gone = Set(work.deleted.compactMap { places[ObjectIdentifier($0)] })
+    if gone.isEmpty { return ids }
+    var result = FetchedIDs()
+    for place in 0..<ids.count where !gone.contains(place) { result.append(ids, place) }
+    return result
   }
 
   // MARK: Objects of ids

@@ -282,6 +282,38 @@ struct FetchedObjectsTests {
     }
   }
 
+  // Finding: the collection had objects that the parent has deleted, and the count counted them.
+  @Test(arguments: StoreKind.every)
+  func `a child's collection has what its fetch has, also without unsaved changes`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind, 8)
+    try stack.run { parent in
+      let all: [Item] = try parent.fetch(request(parent))
+      parent.delete(all[1])
+      all[2].count = 100
+      _ = parent.item("new")
+      let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      child.parent = parent
+      try child.performAndWait {
+        let own: [Item] = try child.fetch(request(child))
+        child.delete(own[0])
+        own[4].count = 100
+        _ = child.item("newer")
+        for (includes, limit) in [(true, 0), (true, 3), (false, 0), (false, 3)] {
+          for predicate in [nil, NSPredicate(format: "count > 2")] {
+            let asked: NSFetchRequest<Item> = request(child)
+            asked.includesPendingChanges = includes
+            asked.fetchLimit = limit
+            asked.predicate = predicate
+            let fetched: [NSManagedObjectID] = try child.fetch(asked).map(\.objectID)
+            let listed: [NSManagedObjectID] = try child.results(of: asked).map(\.objectID)
+            #expect(listed == fetched, "\(includes) \(limit)")
+            if limit == 0 { #expect(try child.count(for: asked) == fetched.count) }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `a limit of the largest number is none, also beside changed objects`() throws {
     let stack: Stack = try filled(.sqlite, 6)
     try stack.run { context in
