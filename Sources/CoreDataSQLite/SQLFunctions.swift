@@ -23,6 +23,10 @@ enum SQLFunctions {
       sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, ignore, nil, nil, nil)
     }
     sqlite3_create_function_v2(connection, "NSCoreDataNow", 0, SQLITE_UTF8, nil, now, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, ExaminationStatements.isNoText, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, isNoText, nil,
+      nil,
+      nil)
     for collation in SQLCollation.allCases {
       let comparison: StringComparison = comparison(collation)
       database.add(
@@ -51,6 +55,16 @@ enum SQLFunctions {
   private static let ignore:
     @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = { context, _, _ in
       sqlite3_result_null(context)
+    }
+
+  private static let isNoText:
+    @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
+      context, _, values in
+      guard let value = values?[0], sqlite3_value_type(value) == SQLITE_TEXT,
+        let text = sqlite3_value_text(value)
+      else { return sqlite3_result_int(context, 0) }
+      let bytes = UnsafeRawBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
+      sqlite3_result_int(context, UnwritableValue.isText(bytes) ? 0 : 1)
     }
 
   /// The time, in seconds since 2001, for triggers of attributes that are derived as `now()`.

@@ -19,8 +19,8 @@ extension SQLiteEngine {
     }
   }
 
-  /// A column of which a value of another type reads as another value. Text and data read as their bytes, and
-  /// each integer but 0 as the Boolean true.
+  /// A column of which a value of another type reads as another value. Data read as their bytes, numbers in a
+  /// text as their digits, and each integer but 0 as the Boolean true.
   private struct MisreadColumn {
     let entity: EntityLayout
     let slot: Int
@@ -35,7 +35,7 @@ extension SQLiteEngine {
           case .attribute(let column) = schema.storage(of: entity.index, slot: slot)
         else { return nil }
         switch column.kind {
-        case .string, .uri, .data, .transformable, .toOne: return nil
+        case .data, .transformable, .toOne: return nil
         default: return MisreadColumn(entity: entity, slot: slot, column: column)
         }
       }
@@ -51,19 +51,25 @@ extension SQLiteEngine {
     let rows = try RawStatement(database, sql, url: url)
     defer { rows.reset() }
     while try rows.step() {
-      if place.column.kind == .bool, sqlite3_column_type(rows.handle, 2) == SQLITE_INTEGER { continue }
+      let type: CInt = sqlite3_column_type(rows.handle, 2)
+      if place.column.kind == .bool, type == SQLITE_INTEGER { continue }
+      if place.column.kind.isText, type == SQLITE_INTEGER || type == SQLITE_FLOAT { continue }
       // A row without an entity is none that anybody reads; each entity has numbers of its own for its slots.
       guard let owner = schema.entityIndex(ofNumber: Int(clamping: rows.integer(1))),
         let slot = layout.entities[owner].slotByName[name]
       else { continue }
       found[RowID(entity: owner, key: rows.integer(0)), default: []].append(
         UnwritableValue(
-          slot: slot,
-          reason: place.column.kind == .decimal
-            ? "\(shown(rows)) is no decimal number"
-            : "the file has \(shown(rows)), which is none of its type (\(place.column.kind.wordForMessages))")
-      )
+          slot: slot, reason: reason(rows, place.column.kind)))
     }
+  }
+
+  private func reason(_ rows: RawStatement, _ kind: ColumnKind) -> String {
+    if kind == .decimal { return "\(shown(rows)) is no decimal number" }
+    if kind.isText, sqlite3_column_type(rows.handle, 2) == SQLITE_TEXT {
+      return UnwritableValue.noText
+    }
+    return "the file has \(shown(rows)), which is none of its type (\(kind.wordForMessages))"
   }
 
   private func shown(_ rows: RawStatement) -> String {
@@ -73,4 +79,8 @@ extension SQLiteEngine {
     default: rows.text(2) ?? ""
     }
   }
+}
+
+extension ColumnKind {
+  fileprivate var isText: Bool { self == .string || self == .uri }
 }

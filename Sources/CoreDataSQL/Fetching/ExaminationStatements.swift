@@ -3,6 +3,9 @@ import Foundation
 
 /// The statements that examine a store's tables for what no fetch shows.
 package struct ExaminationStatements: Sendable {
+  /// The function that is 1 for a text whose bytes are not UTF-8, and else 0.
+  package static let isNoText: String = "clarus_is_no_text"
+
   private let schema: StoreSchema
   private let dialect: any SQLDialect
 

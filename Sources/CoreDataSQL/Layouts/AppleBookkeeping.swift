@@ -223,7 +223,8 @@ package enum AppleBookkeeping {
           ]),
         ]),
       ])
-    case .string, .uri: return isOther(than: "text")
+    case .string, .uri:
+      return .any([isOther(than: "text"), .builtin(ExaminationStatements.isNoText, [value])])
     case .uuid:
       return .any([
         isOther(than: "blob", "text"),

@@ -18,6 +18,15 @@ package struct UnwritableValue: Equatable {
   }
 }
 
+extension UnwritableValue {
+  package static let noText: String = "it has bytes that are not UTF-8 text"
+
+  /// Whether bytes are UTF-8.
+  package static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+  }
+}
+
 /// Finds the values that stores of one file can't keep. They would be written, and the file could not be read
 /// any more.
 struct WritableValues {
@@ -46,8 +55,7 @@ struct WritableValues {
   private static func objection(_ bytes: UnsafeRawBufferPointer, _ kind: ColumnKind) -> String? {
     switch kind {
     case .string, .uri:
-      if bytes.allSatisfy({ $0 < 0x80 }) || String(validating: bytes, as: UTF8.self) != nil { return nil }
-      return "it has bytes that are not UTF-8 text"
+      return UnwritableValue.isText(bytes) ? nil : UnwritableValue.noText
     case .uuid: return bytes.count == 16 ? nil : "it has \(bytes.count) bytes, and a UUID has 16"
     case .decimal:
       let text = String(decoding: bytes, as: UTF8.self)

@@ -380,7 +380,7 @@ package final class StoreRepair {
         }
       }
       let strange: [UnwritableValue] = misread[row.id] ?? []
-      for value in strange { mend(value, of: row, entity, slab, copy) }
+      for value in strange { mend(value, of: row, entity, slab, copy, isOfAnotherType: true) }
       for value in writable.problems(of: row) where !strange.contains(where: { $0.slot == value.slot }) {
         mend(value, of: row, entity, slab, copy)
       }
@@ -394,7 +394,7 @@ package final class StoreRepair {
   /// Text keeps the characters that it has; another value becomes nil.
   private func mend(
     _ value: UnwritableValue, of row: RowRef, _ entity: EntityLayout, _ slab: RowSlab,
-    _ copy: UnsafeMutableRawPointer
+    _ copy: UnsafeMutableRawPointer, isOfAnotherType: Bool = false
   ) {
     let slot: PropertySlot = entity.slots[value.slot]
     guard case .stored(let kind, let word) = slot.role else { return }
@@ -405,7 +405,11 @@ package final class StoreRepair {
     let text: [UInt8] = Array(row.string(word).utf8)
     slab.set(
       copy, word: word, to: text.withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) })
-    note(.value, entity, slot, row.id, "had bytes that are not UTF-8; U+FFFD stands in their places.")
+    note(
+      .value, entity, slot, row.id,
+      isOfAnotherType && UnwritableValue.isText(row.bytes(word))
+        ? "is the text of its bytes: \(value.reason)."
+        : "had bytes that are not UTF-8; U+FFFD stands in their places.")
   }
 
   /// By word: the keys of objects that name one that names another.
