@@ -82,6 +82,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Called when the program reads ``registeredObjects``: a migration has released objects that it expects.
   final package var willReadRegisteredObjects: (() -> Void)?
 
+  /// How often the context was reset: a migration's policy may drop what was not saved.
+  final package private(set) var resetCount: Int = 0
+
   /// Nil, with an error in the coder: a context can't be decoded. Apple's framework declares it for interface
   /// files, and subclasses with initialisers of their own call it.
   public required init?(coder: NSCoder) {
@@ -429,7 +432,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Removes all objects from the context; they become faults that can't be filled any more, so they read as
   /// nil.
-  open func reset() { performReset() }
+  open func reset() {
+    resetCount += 1
+    performReset()
+  }
 
   /// Discards all changes since the last save: new objects leave the context, deleted ones are restored,
   /// changed ones have the values of the last fetch or save again. Does not access the store. What another

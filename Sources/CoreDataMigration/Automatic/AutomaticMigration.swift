@@ -36,7 +36,8 @@ struct AutomaticMigration {
   func run() throws {
     try exclusively {
       let steps: [MigrationStep] = try steps()
-      if !steps.isEmpty { try run(steps) }
+      // A process that was killed after the new store had taken its place has left files.
+      steps.isEmpty ? StagingFolder(for: store.url).discard() : try run(steps)
     }
   }
 

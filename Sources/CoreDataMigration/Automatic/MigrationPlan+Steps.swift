@@ -32,7 +32,8 @@ extension MigrationPlan.Step {
     mappingFile = step.mapping.file
     let mapped: [MigrationPlan.Entity] = (step.mapping.entityMappings ?? []).map { mapping in
       MigrationPlan.Entity(
-        mapping, step, objects: mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) })
+        mapping, step, isInPlace: planned != nil,
+        objects: mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) })
     }
     let used = Set(mapped.compactMap(\.source))
     let removed: [MigrationPlan.Entity] = step.source.entities.compactMap { entity in
@@ -137,7 +138,7 @@ extension MigrationPlan.Step {
 }
 
 extension MigrationPlan.Entity {
-  fileprivate init(_ mapping: NSEntityMapping, _ step: MigrationStep, objects: Int?) {
+  fileprivate init(_ mapping: NSEntityMapping, _ step: MigrationStep, isInPlace: Bool, objects: Int?) {
     source = mapping.sourceEntityName
     destination = mapping.destinationEntityName
     policy = mapping.programPolicyName
@@ -158,12 +159,13 @@ extension MigrationPlan.Entity {
       return
     }
     dropped = Self.dropped(mapping, from, to)
-    changes = Self.changes(mapping, from, to) + dropped.map { "\($0) is dropped" }
+    changes = Self.changes(mapping, from, to, isInPlace: isInPlace) + dropped.map { "\($0) is dropped" }
   }
 
   /// The properties whose values come from elsewhere than the property of the same name.
   private static func changes(
-    _ mapping: NSEntityMapping, _ source: NSEntityDescription, _ destination: NSEntityDescription
+    _ mapping: NSEntityMapping, _ source: NSEntityDescription, _ destination: NSEntityDescription,
+    isInPlace: Bool
   ) -> [String] {
     let all: [NSPropertyMapping] = (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])
     var lines: [String] = []
@@ -183,14 +185,16 @@ extension MigrationPlan.Entity {
       if keys.count == 1, let old = keys.first.flatMap({ source.propertiesByName[$0] }),
         let new = destination.propertiesByName[name]
       {
-        lines += forms(old, new)
+        lines += forms(old, new, isInPlace: isInPlace)
       }
     }
     return lines
   }
 
   /// What becomes of a property beside its name, in words.
-  private static func forms(_ old: NSPropertyDescription, _ new: NSPropertyDescription) -> [String] {
+  private static func forms(_ old: NSPropertyDescription, _ new: NSPropertyDescription, isInPlace: Bool)
+    -> [String]
+  {
     var lines: [String] = []
     func add(_ words: String) { lines.append("\(new.name) becomes \(words)") }
     if !old.isOptional, new.isOptional { add("optional") }
@@ -204,7 +208,8 @@ extension MigrationPlan.Entity {
       if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
         lines.append(
           new.allowsExternalBinaryDataStorage
-            ? "large values of \(new.name) move to files" : "large values of \(new.name) move into the store")
+            ? "large values of \(new.name) move to files\(isInPlace ? " when they are set next" : "")"
+            : "large values of \(new.name) move into the store")
       }
     }
     if let old = old as? NSRelationshipDescription, let new = new as? NSRelationshipDescription {

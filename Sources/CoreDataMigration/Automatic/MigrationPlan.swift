@@ -94,6 +94,16 @@ public struct MigrationPlan: CustomStringConvertible {
   /// Whether the store has another model.
   public var isNeeded: Bool { !steps.isEmpty }
 
+  /// Whether files of a migration lie beside the store whose process was killed when the store had the model
+  /// already: ``run(verifies:keepingOriginalAt:progress:)`` removes them.
+  package var hasLeftovers: Bool {
+    !isNeeded
+      && MigrationLock.names(of: url).contains { name in
+        FileStamp(path: url.followingLinks.deletingLastPathComponent().appendingPathComponent(name).path)
+          != nil
+      }
+  }
+
   /// The plan for a store, of the kind that its file is of.
   ///
   /// - Parameters:
@@ -150,6 +160,13 @@ public struct MigrationPlan: CustomStringConvertible {
       ? found.first.flatMap { step in
         try contents.map { try MigrationProblems(step, of: store, $0).sentences() }
       } ?? [] : []
+    // Nothing but a copy is validated.
+    let refused: [String] =
+      try inPlace == nil
+      ? []
+      : found.first.flatMap { step in
+        try contents.map { try RefusedValues(PreparedMapping.plain(of: step), $0).warnings() }
+      } ?? []
     let lost = try LostReferences(found.first, inPlace == nil ? contents : nil)
     url = store.url
     var refusing: AutomaticMigration = migration
@@ -173,7 +190,8 @@ public struct MigrationPlan: CustomStringConvertible {
     warnings =
       steps.isEmpty
       ? ExchangedNames(store, file, migration.known).warnings()
-      : survey.warnings(drift) + lost.warnings + Self.sentences(of: steps, givenMapping: migration.mapping)
+      : survey.warnings(drift) + refused + lost.warnings
+        + Self.sentences(of: steps, givenMapping: migration.mapping)
     lostReferences = lost.warnings
     obstaclesToReturn = survey.obstaclesToReturn
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)

@@ -25,12 +25,12 @@ struct MigrationProblems {
   }
 
   func sentences() throws -> [String] {
-    let mappings: [PreparedMapping] = (step.mapping.entityMappings ?? []).compactMap(plain)
+    let mappings: [PreparedMapping] = PreparedMapping.plain(of: step)
     let own: [String] =
       try step.inference.map { try unmet($0.conditions, mappings) }
       ?? narrowedNumbers(mappings) + missingValues(mappings)
     return try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
-      + unreachableRows() + misreadValues() + unreadableFiles()
+      + RefusedValues(mappings, contents).problems() + unreachableRows() + misreadValues() + unreadableFiles()
   }
 
   private static func sentence(_ problem: MigrationProblem) -> String { "\(problem.text) \(problem.advice)" }
@@ -146,17 +146,6 @@ struct MigrationProblems {
     }
   }
 
-  /// A mapping that makes an object of each one of the source, by its expressions alone: a policy of the
-  /// program, or a source expression that leaves objects out, may treat some apart.
-  private func plain(_ mapping: NSEntityMapping) -> PreparedMapping? {
-    guard mapping.mappingType != .removeEntityMappingType,
-      let prepared = try? PreparedMapping(mapping, from: step.source, to: step.destination),
-      type(of: prepared.policy) == NSEntityMigrationPolicy.self, let source = prepared.source,
-      Self.takesAll(mapping, of: source)
-    else { return nil }
-    return prepared
-  }
-
   private func narrowings(_ prepared: PreparedMapping) -> [Narrowing] {
     guard let source = prepared.source, let destination = prepared.destination else { return [] }
     return prepared.attributes.compactMap { value in
@@ -167,11 +156,6 @@ struct MigrationProblems {
       else { return nil }
       return Narrowing(source: source, key: key, destination: destination.name ?? "", attribute: new)
     }
-  }
-
-  private static func takesAll(_ mapping: NSEntityMapping, of source: NSEntityDescription) -> Bool {
-    guard let expression = mapping.sourceExpression else { return true }
-    return expression.description.contains("\"TRUEPREDICATE\"")
   }
 
   private static func isNumber(_ type: NSAttributeType) -> Bool {
@@ -187,5 +171,25 @@ struct MigrationProblems {
     case .integer64AttributeType: 64
     default: 0
     }
+  }
+}
+
+extension PreparedMapping {
+  /// The mappings of a step that make an object of each one of the source, by their expressions alone: a
+  /// policy of the program, or a source expression that leaves objects out, may treat some apart.
+  static func plain(of step: MigrationStep) -> [PreparedMapping] {
+    (step.mapping.entityMappings ?? []).compactMap { mapping in
+      guard mapping.mappingType != .removeEntityMappingType,
+        let prepared = try? PreparedMapping(mapping, from: step.source, to: step.destination),
+        type(of: prepared.policy) == NSEntityMigrationPolicy.self, prepared.source != nil, mapping.takesAll
+      else { return nil }
+      return prepared
+    }
+  }
+}
+
+extension NSEntityMapping {
+  fileprivate var takesAll: Bool {
+    sourceExpression.map { $0.description.contains("\"TRUEPREDICATE\"") } ?? true
   }
 }

@@ -69,7 +69,7 @@ struct RepeatedValues {
     let attribute: NSAttributeDescription? = destination.attributesByName[name]
     let standard = PredicateValue(normalizing: attribute?.defaultValue)
     if mapping.hasValue(of: name) {
-      guard let key = mapping.sourceKey(of: name), source.propertiesByName[key]?.isTransient == false,
+      guard let key = mapping.copiedKey(of: name), source.propertiesByName[key]?.isTransient == false,
         (source.propertiesByName[key] as? NSRelationshipDescription)?.isToMany != true
       else { return nil }
       return .key(key, whenNil: attribute?.isOptional == false ? standard : .null)

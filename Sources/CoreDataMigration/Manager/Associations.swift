@@ -12,6 +12,13 @@ struct Associations {
     page.add(source, destination, mapping)
   }
 
+  /// An object of the page that has left its context unsaved.
+  var droppedObject: NSManagedObject? {
+    page.byMapping.values.lazy.flatMap(\.self).map(\.destination).first {
+      $0.managedObjectContext == nil && $0.objectID.isTemporaryID
+    }
+  }
+
   /// The objects of the page have been saved: they are held by number from now on.
   mutating func endPage() {
     for (mapping, pairs) in page.byMapping {

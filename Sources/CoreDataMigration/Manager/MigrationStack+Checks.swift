@@ -47,6 +47,21 @@ extension MigrationStack {
     )
   }
 
+  /// Objects that are not saved are lost when a policy resets the destination's context.
+  func requireKeptDestination() throws {
+    let context: NSManagedObjectContext = destination.context
+    defer { resets = context.resetCount }
+    guard context.resetCount != resets, let object = associations.droppedObject else { return }
+    let policy: String =
+      currentMapping?.entityMigrationPolicyClassName.map { "The policy \($0)" } ?? "A policy"
+    throw MigrationFailure.mapping(
+      currentMapping?.name ?? "",
+      reason:
+        "\(policy) has reset the destination context, and an object of \(object.entity.name ?? "") that was not saved "
+        + "is lost",
+      advice: "Save the context before, or leave reset() out: the manager releases the objects of each page.")
+  }
+
   /// Validates every object of the destination, as a save of new objects would.
   func validate() throws {
     var failures = InvalidObjects()

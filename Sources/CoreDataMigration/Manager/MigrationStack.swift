@@ -22,6 +22,8 @@ final class MigrationStack {
   private var unitsOfAll: Int = 0
   /// The destination's objects, from when a policy asks for all of them.
   private var kept: [NSManagedObject]?
+  /// The destination context's, when the page began.
+  var resets: Int = 0
   /// The number of objects that are in memory at a time.
   static let objectsAtATime: Int = 500
 
@@ -58,6 +60,7 @@ final class MigrationStack {
         manager.subject?.store ?? destinationPlace.url, MigrationFailure.text(of: error))
     }
     destination.context.savesUnvalidated = true
+    resets = destination.context.resetCount
     destination.context.willReadRegisteredObjects = { [unowned self] in keepObjects() }
     note(unfinished: true)
   }
@@ -221,6 +224,7 @@ final class MigrationStack {
   /// sides' objects.
   func endPage() throws {
     try requireUnchangedSource()
+    try requireKeptDestination()
     if kept != nil { kept? += destination.context.insertedObjects }
     do {
       try destination.context.save()

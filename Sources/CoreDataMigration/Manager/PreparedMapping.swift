@@ -50,6 +50,13 @@ struct PreparedMapping {
     return keys.count == 1 ? keys.first : nil
   }
 
+  /// The same, where nil may become the default value of the property.
+  func copiedKey(of property: String) -> String? {
+    guard let value = value(of: property) else { return nil }
+    return sourceKey(of: property)
+      ?? Self.pathWithStandard(value.expression).flatMap { $0.contains(".") ? nil : $0 }
+  }
+
   init(_ mapping: NSEntityMapping, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
     throws
   {
@@ -88,7 +95,7 @@ struct PreparedMapping {
         return Value(
           mapping: property, property: found, expression: expression,
           key: path.flatMap { $0.contains(".") ? nil : $0 },
-          isCopied: path != nil || Self.isPathOrConstant(expression))
+          isCopied: path != nil || Self.pathWithStandard(expression) != nil)
       }
     }
     attributes = try values(mapping.attributeMappings)
@@ -104,12 +111,14 @@ struct PreparedMapping {
     }
   }
 
-  /// `TERNARY($source.path == nil, constant, $source.path)`, as it is inferred for a required attribute.
-  private static func isPathOrConstant(_ expression: CoreDataPredicates.NSExpression) -> Bool {
+  /// The path in `TERNARY($source.path == nil, constant, $source.path)`, as it is inferred for a required
+  /// attribute.
+  private static func pathWithStandard(_ expression: CoreDataPredicates.NSExpression) -> String? {
     guard
-      case .conditional(_, .constant, .path(.variable(MigrationKey.source), _)) = expression.expressionNode()
-    else { return false }
-    return true
+      case .conditional(_, .constant, .path(.variable(MigrationKey.source), let path)) =
+        expression.expressionNode()
+    else { return nil }
+    return path
   }
 
   private static func sourcePath(_ expression: CoreDataPredicates.NSExpression) -> String? {

@@ -7,7 +7,7 @@ struct IndexChanges {
   private(set) var dropping: [MigrationStep] = []
   private(set) var creating: [MigrationStep] = []
   private(set) var obstacles: [String] = []
-  /// Constraints that were not enforced before.
+  /// Constraints that were not enforced before, or whose values change.
   private(set) var constraints: [Constraint] = []
   /// The triggers of all R-trees.
   private(set) var treeTriggers: [SchemaTree] = []
@@ -17,6 +17,13 @@ struct IndexChanges {
     var columns: [String]
     var entity: String
     var properties: [String]
+
+    /// nil for an index that is no constraint.
+    init?(_ index: AppleCreation.NamedIndex) {
+      guard let constraint = index.constraint, case .index(let tree) = index.trees[0] else { return nil }
+      (table, columns) = (tree.table, tree.columns.compactMap(\.value.columnName))
+      (entity, properties) = (constraint.entity, constraint.properties)
+    }
   }
 
   init(_ planner: MigrationPlanner) {
@@ -64,13 +71,13 @@ struct IndexChanges {
     for index in wanted where open.contains(where: { $0.name == index.name }) {
       creating.append(
         MigrationStep(.create(index.trees[0]), "make index \(index.name)", constraint: index.constraint))
-      if let constraint = index.constraint, case .index(let tree) = index.trees[0] {
-        constraints.append(
-          Constraint(
-            table: tree.table, columns: tree.columns.compactMap(\.value.columnName),
-            entity: constraint.entity,
-            properties: constraint.properties))
-      }
+      if let constraint = Constraint(index) { constraints.append(constraint) }
+    }
+    for (_, index) in kept {
+      guard let constraint = Constraint(index),
+        planner.writes(constraint.columns, of: constraint.table)
+      else { continue }
+      constraints.append(constraint)
     }
   }
 
@@ -113,7 +120,16 @@ struct IndexChanges {
 extension MigrationPlanner {
   /// Whether the contents of an R-tree stay right.
   fileprivate func keepsValues(of tree: RTree) -> Bool {
-    tables.first { $0.table.name == tree.table }?.kept?.keepsValues(of: tree.columns) ?? false
+    kept(tree.table)?.keepsValues(of: tree.columns) ?? false
+  }
+
+  /// Whether rows that stay in their table get other values in one of its columns.
+  fileprivate func writes(_ columns: [String], of table: String) -> Bool {
+    kept(table)?.updates.flatMap(\.assignments).contains { columns.contains($0.column) } ?? false
+  }
+
+  private func kept(_ table: String) -> TableChange.KeptTable? {
+    tables.first { $0.table.name == table }?.kept
   }
 }
 

@@ -54,10 +54,9 @@ package struct MigrationFacts: Sendable {
     return max(counter, keys[table.name]?.upperBound ?? 0, 0)
   }
 
-  /// The rows of these entities, or of all; nil if they were not counted.
+  /// The rows of these entities, or of all; nil if they were not counted, as those of join tables.
   func rows(of table: String, numbers: [Int]? = nil) -> Int64? {
-    if counts.isEmpty { return nil }
-    let own: [Int: Int64] = counts[table] ?? [:]
+    guard let own = counts[table] else { return nil }
     return numbers.map { $0.reduce(0) { $0 + (own[$1] ?? 0) } } ?? own.values.reduce(0, +)
   }
 }

@@ -88,15 +88,27 @@ package struct MigrationPlanner {
       if let kept = change.kept { taken.insert(kept.position) }
       tables.append(change)
     }
-    let consumed: [TableSchema] = old.tables.indices.filter { !taken.contains($0) }.map { old.tables[$0] }
-    for table in consumed {
-      let known: Set<String> = Set(
-        (table.columns.map(\.name) + AppleNames.fixedColumns).map(DatabaseNames.fold))
-      let all: [String] = facts.database.tables.first { $0.name == table.name }?.columns ?? []
-      for column in all where !known.contains(DatabaseNames.fold(column)) {
-        obstacles.append("Table \(table.name) has a column \(column) that is not of the store's model.")
+    for (position, table) in old.tables.enumerated() {
+      let foreign: [String] = foreignColumns(of: table)
+      if foreign.isEmpty { continue }
+      guard let kept = tables.compactMap(\.kept).first(where: { $0.position == position }) else {
+        obstacles += foreign.map {
+          "Table \(table.name) has a column \($0) that is not of the store's model."
+        }
+        continue
+      }
+      let wanted: Set<String> = Set((kept.added.map(\.name) + kept.renames.map(\.to)).map(DatabaseNames.fold))
+      obstacles += foreign.filter { wanted.contains(DatabaseNames.fold($0)) }.map {
+        "Table \(table.name) has a column \($0) that is not of the store's model, and the new model needs the name."
       }
     }
+  }
+
+  private func foreignColumns(of table: TableSchema) -> [String] {
+    let known: Set<String> = Set(
+      (table.columns.map(\.name) + AppleNames.fixedColumns).map(DatabaseNames.fold))
+    let all: [String] = facts.database.tables.first { $0.name == table.name }?.columns ?? []
+    return all.filter { !known.contains(DatabaseNames.fold($0)) }
   }
 
   private mutating func changeJoins() {

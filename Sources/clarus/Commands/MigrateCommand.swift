@@ -175,7 +175,10 @@ struct MigrateCommand: ParsableCommand {
         "\(ErrorText.oneLine((error as NSError).localizedDescription)) --plan prints the steps and the ways out."
       )
     }
-    guard planned.isNeeded else { return planned }
+    guard planned.isNeeded else {
+      if !plan, planned.hasLeftovers { try planned.run() }
+      return planned
+    }
     if let keepOriginal {
       try naming("--keep-original") {
         try withAdvice { try OriginalCopy.requirePlace(URL(fileURLWithPath: keepOriginal), ofStoreAt: url) }
