@@ -3,14 +3,15 @@ import CoreDataModelChecking
 import CoreDataPredicates
 import Foundation
 
-/// Additions to a source: what Xcode's editor would write, and not a byte elsewhere.
+/// Additions to a source, and changes of properties: what Xcode's editor would write, and not a byte
+/// elsewhere.
 ///
-/// An addition is checked as a whole. What the model can't be used with afterwards, by the rules of
+/// An edit is checked as a whole. What the model can't be used with afterwards, by the rules of
 /// `NSManagedObjectModel.problems()`, and what its readers would ignore is an error, and the document stays
 /// as it was.
 package struct ModelEdit {
   package private(set) var document: ModelDocument
-  /// What the additions are warned of.
+  /// What the edits are warned of.
   package private(set) var warnings: [ModelProblem] = []
   /// What else is to be told of them, a sentence each.
   package private(set) var remarks: [String] = []
@@ -38,25 +39,83 @@ package struct ModelEdit {
 
   /// - Parameters:
   ///   - versions: the other versions of the package, in which the former name is looked for.
-  ///   - replacing: whether the attribute with the former name is removed from this version.
+  ///   - replacing: whether the attribute with the former name is removed from this version. The new one has
+  ///     what is not given anew from it.
   /// - Throws: ``ModelFileError`` if there is no such entity, it has a property of this name, or the model
   ///   could not be used; if it has an attribute of the former name that is not to be replaced, or no version
-  ///   has one.
+  ///   has one; if the new type can't have what the replaced attribute has.
   package mutating func add(
     _ attribute: NewAttribute, to entity: String, versions: [FormerName.Version] = [],
     replacing: Bool = false
   ) throws {
-    let former: String? = attribute.renamingIdentifier
+    let former: String? = attribute.settings.renamingIdentifier.value
+    try edit(entity, former, versions) { draft, place in
+      try draft.requireFree(attribute.name, inEntityAt: place)
+      var settings: AttributeSettings = attribute.settings
+      if let former, let old = try draft.release(former, inEntityAt: place, for: attribute.name, replacing) {
+        settings.type = attribute.type
+        draft.insert(
+          try Self.successor(of: old, attribute.name, settings, draft.failure), intoEntityAt: place)
+      } else {
+        draft.insert(try attribute.element(draft.failure), intoEntityAt: place)
+      }
+      try draft.set(settings, indexesOf: attribute.name, inEntityAt: place)
+    }
+  }
+
+  /// An attribute in place of a former one.
+  private static func successor(
+    of old: SourceElement, _ name: String, _ settings: AttributeSettings,
+    _ failure: (String) -> ModelFileError
+  ) throws -> SourceElement {
+    var element: SourceElement = old
+    var settings: AttributeSettings = settings
+    element.set("name", name)
+    // Also the versions before the former one are found by the name that all of them know.
+    if let earlier = old["elementID"], !earlier.isEmpty {
+      settings.renamingIdentifier = earlier == name ? .removed : .given(earlier)
+    }
+    try settings.apply(to: &element, failure)
+    return element
+  }
+
+  /// Changes an attribute; of a relationship what relationships have too.
+  ///
+  /// - Parameter versions: the other versions of the package, in which a former name is looked for.
+  /// - Throws: ``ModelFileError`` if there is no such property, it can't have what is given, or would lose by
+  ///   a new type what it has; if the model could not be used; for a former name that no version has.
+  package mutating func set(
+    _ settings: AttributeSettings, of name: String, in entity: String, versions: [FormerName.Version] = []
+  ) throws {
+    let former: String? = settings.renamingIdentifier.value
+    try edit(entity, former, versions) { draft, place in
+      let kind: String = try draft.kind(ofProperty: name, inEntityAt: place)
+      if let former { _ = try draft.release(former, inEntityAt: place, for: name, nil) }
+      guard let inner = draft.root[at: place].place(kind, named: name) else { return }
+      if kind == "attribute" {
+        let failure: (String) -> ModelFileError = draft.failure
+        try settings.apply(to: &draft.root[at: place][at: inner], failure)
+        try draft.set(settings, indexesOf: name, inEntityAt: place)
+      } else if settings.isOfAnyProperty {
+        settings.setFlags(of: &draft.root[at: place][at: inner])
+      } else {
+        throw draft.failure(
+          "\(entity).\(name) is a relationship: of those only --optional, --required, --transient and --renamed-from "
+            + "can be set here.")
+      }
+    }
+  }
+
+  /// Changes an entity, whose attribute then may have a former name.
+  private mutating func edit(
+    _ entity: String, _ former: String?, _ versions: [FormerName.Version],
+    _ body: (inout Draft, _ place: Int) throws -> Void
+  ) throws {
     let check: FormerName? = former.map { FormerName($0, of: entity, versions: versions) }
     let document: ModelDocument = document
     var remark: String?
     try change { draft in
-      let place: Int = try draft.place(ofEntity: entity)
-      try draft.requireFree(attribute.name, inEntityAt: place)
-      if let former { try draft.release(former, inEntityAt: place, for: attribute.name, replacing) }
-      draft.insert(try attribute.element(draft.failure), intoEntityAt: place)
-      if attribute.isIndexed { draft.insertIndex(attribute.name, intoEntityAt: place) }
-      if attribute.isUnique { draft.insertConstraint(attribute.name, intoEntityAt: place) }
+      try body(&draft, try draft.place(ofEntity: entity))
       if let check {
         let current: LoadedModel =
           try NSManagedObjectModel.load(source: document.data, file: document.file)
@@ -103,10 +162,10 @@ package struct ModelEdit {
     let errors: [ModelProblem] = found.filter { $0.severity == .error }
     if !errors.isEmpty {
       let reasons: String = errors.map { "\($0.place): \($0.message) [\($0.code)]" }.joined(separator: "; ")
-      throw draft.failure("Nothing was added, since the model could not be used: \(reasons)")
+      throw draft.failure("Nothing was changed, since the model could not be used: \(reasons)")
     }
     let ignored: [String] = after.ignored.filter { !before.ignored.contains($0) }
-    if !ignored.isEmpty { throw draft.failure("Nothing was added: \(ignored.joined(separator: "; ")).") }
+    if !ignored.isEmpty { throw draft.failure("Nothing was changed: \(ignored.joined(separator: "; ")).") }
     document = changed
     warnings += found
   }
@@ -126,7 +185,7 @@ package struct ModelEdit {
   }
 }
 
-/// A source while something is added to it. Places are those of entities among the children of the root.
+/// A source while it is edited. Places are those of entities among the children of the root.
 private struct Draft {
   var root: SourceElement
   let style: SourceStyle
@@ -153,40 +212,77 @@ private struct Draft {
     throw failure("Entity '\(entity["name"] ?? "")' has \(kind) '\(name)' already; choose another name.")
   }
 
-  /// The former name of an attribute must be free: an attribute that has it would lose its values to the new
-  /// one. With `replacing` it is removed, and the indexes and constraints of the entity have the new one.
-  mutating func release(
-    _ former: String, inEntityAt place: Int, for name: String, _ replacing: Bool
-  ) throws {
-    let owner: String = root[at: place]["name"] ?? ""
-    var seen: Set<String> = [owner]
+  /// `attribute` or `relationship`, as the element of a property is called.
+  func kind(ofProperty name: String, inEntityAt place: Int) throws -> String {
+    let entity: SourceElement = root[at: place]
+    for kind in ["attribute", "relationship"] where entity.place(kind, named: name) != nil { return kind }
+    let owner: String = entity["name"] ?? ""
+    for ancestor in ancestors(ofEntityAt: place) {
+      let above: SourceElement = root[at: ancestor]
+      if above.place("attribute", named: name) != nil || above.place("relationship", named: name) != nil {
+        throw failure(
+          "\(owner) inherits '\(name)' from \(above["name"] ?? ""): change \(above["name"] ?? "").\(name).")
+      }
+    }
+    let known: [String] = (entity.children("attribute") + entity.children("relationship"))
+      .compactMap { $0["name"] }
+    throw failure("\(owner) has no attribute '\(name)'. \(NearestNames.advice(for: name, among: known))")
+  }
+
+  /// The entities that one inherits from, its parent first.
+  private func ancestors(ofEntityAt place: Int) -> [Int] {
+    var result: [Int] = []
+    var seen: Set<String> = [root[at: place]["name"] ?? ""]
     var parent: String? = root[at: place]["parentEntity"]
     while let current = parent, seen.insert(current).inserted,
       let above = root.place("entity", named: current)
     {
-      if root[at: above].place("attribute", named: former) != nil {
-        throw failure(
-          "--renamed-from: \(owner) inherits the attribute '\(former)' from \(current) in this version, so that a "
-            + "migration would take its values away for '\(name)'. Add '\(name)' to \(current) with --replace, or leave "
-            + "--renamed-from out.")
-      }
+      result.append(above)
       parent = root[at: above]["parentEntity"]
     }
-    guard let old = root[at: place].place("attribute", named: former) else {
-      if replacing {
-        throw failure(
-          "--replace: \(owner) has no attribute '\(former)' in this version; leave --replace out.")
-      }
-      return
+    return result
+  }
+
+  /// The former name of an attribute must be free: an attribute that has it would lose its values to the new
+  /// one. With `replacing` it is removed and returned, and the indexes and constraints of the entity have the
+  /// new one. Without a new one, if that is nil, nothing can take its place.
+  mutating func release(
+    _ former: String, inEntityAt place: Int, for name: String, _ replacing: Bool?
+  ) throws -> SourceElement? {
+    let owner: String = root[at: place]["name"] ?? ""
+    for ancestor in ancestors(ofEntityAt: place)
+    where root[at: ancestor].place("attribute", named: former) != nil {
+      let current: String = root[at: ancestor]["name"] ?? ""
+      throw failure(
+        "--renamed-from: \(owner) inherits the attribute '\(former)' from \(current) in this version, so that a "
+          + "migration would take its values away for '\(name)'. "
+          + (replacing == nil ? "Leave" : "Add '\(name)' to \(current) with --replace, or leave")
+          + " --renamed-from out.")
     }
-    guard replacing else {
+    guard let old = root[at: place].place("attribute", named: former) else {
+      if replacing == true {
+        let known: [String] = root[at: place].children("attribute").compactMap { $0["name"] }
+        throw failure(
+          "--replace: \(owner) has no attribute '\(former)' in this version, so that there is nothing to replace. "
+            + "\(NearestNames.advice(for: former, among: known)) Without --replace '\(name)' is added, and "
+            + "--renamed-from names what it was called in another version.")
+      }
+      return nil
+    }
+    if former == name { return nil }
+    guard replacing == true else {
+      let cure: String =
+        replacing == nil
+        ? "Remove '\(former)' from this version"
+        : "Add --replace, which removes '\(former)' from this version"
       throw failure(
         "--renamed-from: \(owner) still has the attribute '\(former)' in this version, so that a migration would take "
-          + "its values away for '\(name)'. Add --replace, which removes '\(former)' from this version, or leave "
-          + "--renamed-from out.")
+          + "its values away for '\(name)'. \(cure), or leave --renamed-from out.")
     }
+    let element: SourceElement = root[at: place][at: old]
     root[at: place].remove(at: old)
     root[at: place].rename(former, name, where: ["fetchIndexElement": "property", "constraint": "value"])
+    return element
   }
 
   mutating func insert(_ element: SourceElement, intoEntityAt place: Int) {
@@ -210,8 +306,46 @@ private struct Draft {
     root[at: place][at: inner] = element
   }
 
+  /// Adds or removes the index and the constraint that an attribute has alone. Those of several attributes
+  /// stay.
+  mutating func set(
+    _ settings: AttributeSettings, indexesOf name: String, inEntityAt place: Int
+  ) throws {
+    func isOwn(_ element: SourceElement, _ kind: String, _ key: String) -> Bool {
+      let parts: [SourceElement] = element.children(kind)
+      return parts.count == 1 && parts[0][key] == name && element["partialIndexPredicate"] == nil
+    }
+    if let isIndexed = settings.isIndexed {
+      let own: Int? = root[at: place].content.firstIndex { node in
+        node.element.map { $0.name == "fetchIndex" && isOwn($0, "fetchIndexElement", "property") } ?? false
+      }
+      switch (isIndexed, own) {
+      case (true, nil): insertIndex(name, intoEntityAt: place)
+      case (false, let own?): root[at: place].remove(at: own)
+      case (false, nil): throw failure("--no-indexed: There is no index over '\(name)' alone.")
+      case (true, .some): break
+      }
+    }
+    if let isUnique = settings.isUnique {
+      let list: Int? = root[at: place].place("uniquenessConstraints")
+      let own: Int? = list.flatMap { list in
+        root[at: place][at: list].content.firstIndex { node in
+          node.element.map { isOwn($0, "constraint", "value") } ?? false
+        }
+      }
+      switch (isUnique, list, own) {
+      case (true, _, nil): insertConstraint(name, intoEntityAt: place)
+      case (false, let list?, let own?):
+        root[at: place][at: list].remove(at: own)
+        if root[at: place][at: list].children.isEmpty { root[at: place].remove(at: list) }
+      case (false, _, _): throw failure("--no-unique: There is no constraint of '\(name)' alone.")
+      case (true, _, .some): break
+      }
+    }
+  }
+
   /// Indexes have names as the editor gives them.
-  mutating func insertIndex(_ name: String, intoEntityAt place: Int) {
+  private mutating func insertIndex(_ name: String, intoEntityAt place: Int) {
     let title: String = name.prefix(1).uppercased() + name.dropFirst()
     var index = SourceElement("fetchIndex", [("name", "by\(title)Index")])
     index.insert(
@@ -220,7 +354,7 @@ private struct Draft {
     insert(index, intoEntityAt: place)
   }
 
-  mutating func insertConstraint(_ name: String, intoEntityAt place: Int) {
+  private mutating func insertConstraint(_ name: String, intoEntityAt place: Int) {
     var constraint = SourceElement("uniquenessConstraint", [])
     constraint.insert(SourceElement("constraint", [("value", name)]), style, depth: 4)
     if let list = root[at: place].place("uniquenessConstraints") {

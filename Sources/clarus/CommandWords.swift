@@ -7,7 +7,7 @@ enum CommandWords {
   static func prepared(_ words: [String]) throws -> [String] {
     guard words.prefix(2) == ["model", "add"] else {
       try checkNames(words)
-      return words
+      return joiningNegativeNumbers(words)
     }
     let (model, kind) = (words.dropFirst(2).first, words.dropFirst(3).first)
     if let model, !model.hasPrefix("-"), !ModelAddCommand.kinds.contains(model) {
@@ -44,11 +44,16 @@ enum CommandWords {
     command.configuration.commandName ?? ""
   }
 
+  /// The options whose value may be a number, which of some has to be a positive one.
+  private static let numeric: Set<String> = [
+    "--min", "--max", "--default", "--limit", "--offset", "--members",
+  ]
+
   /// `--min -5` as `--min=-5`: to the parser what begins with a hyphen is an option.
   private static func joiningNegativeNumbers(_ words: [String]) -> [String] {
     var result: [String] = []
     for word in words {
-      if let option = result.last, ["--min", "--max", "--default"].contains(option), word.hasPrefix("-"),
+      if let option = result.last, numeric.contains(option), word.hasPrefix("-"),
         Double(word) != nil
       {
         result[result.count - 1] = "\(option)=\(word)"

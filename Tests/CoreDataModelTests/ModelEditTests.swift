@@ -26,10 +26,10 @@ struct ModelEditTests {
   }
 
   private static func attribute(
-    _ name: String, _ type: NSAttributeType, _ change: (inout NewAttribute) -> Void = { _ in }
+    _ name: String, _ type: NSAttributeType, _ change: (inout AttributeSettings) -> Void = { _ in }
   ) -> NewAttribute {
     var attribute = NewAttribute(name: name, type: type)
-    change(&attribute)
+    change(&attribute.settings)
     return attribute
   }
 
@@ -48,7 +48,7 @@ struct ModelEditTests {
     try edit.add(
       Self.attribute("name", .stringAttributeType) {
         $0.isOptional = false
-        $0.defaultValue = ""
+        $0.defaultValue = .given("")
       }, to: "Category")
     try edit.add(
       NewRelationship(
@@ -98,16 +98,16 @@ struct ModelEditTests {
     var edit = try Self.edit("\r\n\t<entity name=\"A\" syncable=\"YES\"></entity>\r\n")
     try edit.add(
       Self.attribute("made", .dateAttributeType) {
-        $0.minimum = "2001-01-02"
-        $0.maximum = "2026-12-01T09:30:00Z"
-        $0.defaultValue = "7"
-        $0.renamingIdentifier = "old"
+        $0.minimum = .given("2001-01-02")
+        $0.maximum = .given("2026-12-01T09:30:00Z")
+        $0.defaultValue = .given("7")
+        $0.renamingIdentifier = .given("old")
         $0.isUnique = true
       }, to: "A")
     try edit.add(
       Self.attribute("code", .stringAttributeType) {
-        $0.pattern = "[<\"]+"
-        $0.minimum = "1"
+        $0.pattern = .given("[<\"]+")
+        $0.minimum = .given("1")
         $0.isUnique = true
         $0.isTransient = false
       }, to: "A")
@@ -152,6 +152,141 @@ struct ModelEditTests {
     #expect(model.problems() == [])
   }
 
+  // MARK: Attributes that are there
+
+  private static let former: String = """
+    <attribute name="rank" attributeType="Integer 16" minValueString="1" maxValueString="9" \
+    defaultValueString="2" usesScalarValueType="YES" elementID="grade" versionHashModifier="x"><userInfo>\
+    <entry key="unit" value="m"/></userInfo></attribute>
+    """
+
+  /// What an attribute becomes that takes the place of `former` and, by the same rules, what that becomes.
+  struct ChangedAttribute {
+    var type: NSAttributeType?
+    var change: (inout AttributeSettings) -> Void = { _ in }
+    /// The attributes of the element without its name, or the words of the error.
+    var becomes: String
+    var isRefused = false
+  }
+
+  nonisolated(unsafe) static let changes: [ChangedAttribute] = [
+    ChangedAttribute(
+      type: .integer16AttributeType,
+      becomes: #"attributeType="Integer 16" minValueString="1" maxValueString="9" defaultValueString="2" "#
+        + #"usesScalarValueType="YES" elementID="grade" versionHashModifier="x""#),
+    ChangedAttribute(
+      type: .doubleAttributeType, change: { ($0.isOptional, $0.maximum) = (true, .removed) },
+      becomes: #"optional="YES" attributeType="Double" minValueString="1" defaultValueString="2" "#
+        + #"usesScalarValueType="YES" elementID="grade" versionHashModifier="x""#),
+    ChangedAttribute(
+      type: .decimalAttributeType, change: { $0.defaultValue = .given("3.5") },
+      becomes: #"attributeType="Decimal" minValueString="1" maxValueString="9" defaultValueString="3.5" "#
+        + #"elementID="grade" versionHashModifier="x""#),
+    ChangedAttribute(
+      type: .stringAttributeType,
+      becomes:
+        "As String, 'rank' would lose the minimum '1', the maximum '9', the default value '2'. Take away what is not "
+        + "to stay with --no-min, --no-max, --no-default, or give a value that fits the type.",
+      isRefused: true),
+    ChangedAttribute(
+      type: .stringAttributeType,
+      change: { ($0.minimum, $0.maximum, $0.defaultValue) = (.removed, .given("30"), .given("low")) },
+      becomes: #"attributeType="String" maxValueString="30" defaultValueString="low" elementID="grade" "#
+        + #"versionHashModifier="x""#),
+    ChangedAttribute(
+      type: .booleanAttributeType,
+      change: { ($0.minimum, $0.maximum, $0.defaultValue) = (.removed, .removed, .removed) },
+      becomes: #"attributeType="Boolean" usesScalarValueType="YES" elementID="grade" versionHashModifier="x""#
+    ),
+    ChangedAttribute(
+      type: .dateAttributeType,
+      change: { ($0.minimum, $0.maximum, $0.defaultValue) = (.removed, .removed, .given("2001-01-02")) },
+      becomes: #"attributeType="Date" defaultDateTimeInterval="86400" usesScalarValueType="NO" "#
+        + #"elementID="grade" versionHashModifier="x""#),
+    ChangedAttribute(
+      type: .integer16AttributeType, change: { $0.minimum = .given("10") }, becomes: "[crossed-bounds]",
+      isRefused: true),
+    ChangedAttribute(
+      type: .integer16AttributeType, change: { $0.pattern = .given("x") },
+      becomes: "is of type Integer 16, which can't have a pattern", isRefused: true),
+  ]
+
+  // Finding: `--replace` dropped whatever was not said anew.
+  @Test(arguments: changes.indices, [true, false])
+  func `an attribute keeps what is not said anew, or the error names what it would lose`(
+    number: Int, replaces: Bool
+  ) throws {
+    let change: ChangedAttribute = Self.changes[number]
+    let line: String = replaces ? Self.former.replacing("\"rank\"", with: "\"order\"") : Self.former
+    var edit = try Self.edit("\n    <entity name=\"A\">\n        \(line)\n    </entity>\n")
+    let before: Data = edit.document.data
+    func run() throws {
+      var settings = AttributeSettings()
+      change.change(&settings)
+      if replaces {
+        var attribute = NewAttribute(name: "rank", type: change.type ?? .integer16AttributeType)
+        settings.renamingIdentifier = .given("order")
+        attribute.settings = settings
+        try edit.add(attribute, to: "A", replacing: true)
+      } else {
+        settings.type = change.type
+        try edit.set(settings, of: "rank", in: "A")
+      }
+    }
+    if change.isRefused {
+      let error: ModelFileError = try #require(throws: ModelFileError.self) { try run() }
+      #expect(error.description.contains(change.becomes), "\(error)")
+      #expect(edit.document.data == before)
+      return
+    }
+    try run()
+    let rest: String = String(Self.former[Self.former.range(of: "><userInfo>")!.lowerBound...])
+    #expect(
+      Self.text(edit).contains("<attribute name=\"rank\" \(change.becomes)\(rest)"), "\(Self.text(edit))")
+  }
+
+  @Test func `indexes, constraints, transformers and relationships are changed, and nothing beside them`()
+    throws
+  {
+    let body: String = """
+
+          <entity name="A">
+              <attribute name="data" optional="YES" attributeType="Transformable" valueTransformerName="T"/>
+              <attribute name="name" attributeType="String"/>
+              <relationship name="b" maxCount="1" deletionRule="Nullify" destinationEntity="A" inverseName="b" inverseEntity="A"/>
+              <fetchIndex name="byBoth"><fetchIndexElement property="name" type="Binary" order="ascending"/>\
+      <fetchIndexElement property="data" type="Binary" order="ascending"/></fetchIndex>
+          </entity>
+
+      """
+    var edit = try Self.edit(body)
+    let before: String = Self.text(edit)
+    func set(_ name: String, _ change: (inout AttributeSettings) -> Void) throws {
+      var settings = AttributeSettings()
+      change(&settings)
+      try edit.set(settings, of: name, in: "A")
+    }
+    try set("name") { ($0.isIndexed, $0.isUnique) = (true, true) }
+    try set("name") { ($0.isIndexed, $0.isUnique) = (true, true) }
+    #expect(Self.text(edit).ranges(of: "byNameIndex").count == 1)
+    #expect(Self.text(edit).ranges(of: "<constraint value=\"name\"/>").count == 1)
+    try set("name") { ($0.isIndexed, $0.isUnique) = (false, false) }
+    #expect(Self.text(edit) == before)
+    try set("b") { $0.isOptional = true }
+    #expect(Self.text(edit).contains("<relationship name=\"b\" optional=\"YES\""))
+    try set("data") { $0.valueTransformer = .removed }
+    #expect(Self.text(edit).contains("valueTransformerName=\"NSSecureUnarchiveFromData\""))
+    for (name, change, says) in [
+      ("b", { $0.minimum = .given("1") }, "A.b is a relationship: of those only"),
+      ("nmae", { $0.isOptional = true }, "A has no attribute 'nmae'. Did you mean \"name\"?"),
+      ("name", { $0.isIndexed = false }, "There is no index over 'name' alone."),
+      ("name", { $0.isUnique = false }, "There is no constraint of 'name' alone."),
+    ] as [(String, (inout AttributeSettings) -> Void, String)] {
+      let error: ModelFileError = try #require(throws: ModelFileError.self) { try set(name, change) }
+      #expect(error.description.contains(says), "\(error)")
+    }
+  }
+
   // MARK: Refusals
 
   nonisolated(unsafe) static let refusals: [(says: String, edit: (inout ModelEdit) throws -> Void)] = [
@@ -174,21 +309,24 @@ struct ModelEditTests {
     ("[property-clash]", { try $0.add(attribute("Title", .stringAttributeType), to: "Item") }),
     (
       "is no whole number",
-      { try $0.add(attribute("a", .integer16AttributeType) { $0.defaultValue = "x" }, to: "Item") }
+      { try $0.add(attribute("a", .integer16AttributeType) { $0.defaultValue = .given("x") }, to: "Item") }
     ),
     (
       "number from -32768 to 32767",
-      { try $0.add(attribute("a", .integer16AttributeType) { $0.defaultValue = "70000" }, to: "Item") }
+      {
+        try $0.add(attribute("a", .integer16AttributeType) { $0.defaultValue = .given("70000") }, to: "Item")
+      }
     ),
     (
       "is no date",
-      { try $0.add(attribute("a", .dateAttributeType) { $0.defaultValue = "soon" }, to: "Item") }
+      { try $0.add(attribute("a", .dateAttributeType) { $0.defaultValue = .given("soon") }, to: "Item") }
     ),
     (
       "[crossed-bounds]",
       {
         try $0.add(
-          attribute("a", .integer16AttributeType) { ($0.minimum, $0.maximum) = ("5", "3") }, to: "Item")
+          attribute("a", .integer16AttributeType) { ($0.minimum, $0.maximum) = (.given("5"), .given("3")) },
+          to: "Item")
       }
     ),
     (

@@ -27,6 +27,17 @@ import Testing
     Case(arguments: ["info", "DIR/truncated.sqlite"], says: ["truncated.sqlite"]),
     Case(arguments: ["info", "DIR/store.xml"], says: ["store.xml", "UUID"]),
     Case(arguments: ["info", "DIR/store.binary"], says: ["store.binary", "ends within its header"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--limit", "-1"], status: 2, says: ["--limit must be at least 1"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--offset", "-1"], status: 2,
+      says: ["--offset must not be negative"]),
+    Case(
+      arguments: ["show", "STORE", "Item/p1", "--members", "-1"], status: 2,
+      says: ["--members must not be negative"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--group-by", "title", "--having", "nonsense > 1"],
+      says: ["has no property \"nonsense\"", "The columns of groups are count, title; sum, avg"]),
     Case(arguments: ["info", "DIR/contents"], says: ["clarus model show"]),
     Case(arguments: ["fetch", "STORE", "Itm"], says: ["no entity \"Itm\"", "Did you mean \"Item\"?"]),
     Case(

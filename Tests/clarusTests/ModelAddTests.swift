@@ -201,7 +201,10 @@ struct ModelAddTests {
         "'titel' of Item, so that it would get no values. Version 'Shop' has 'note', 'price', 'title'."
       ),
       ("Item.label String --replace", "--replace removes the attribute that --renamed-from names"),
-      ("Item.label String --renamed-from titel --replace", "Item has no attribute 'titel' in this version"),
+      (
+        "Item.label String --renamed-from titel --replace",
+        "Item has no attribute 'titel' in this version, so that there is nothing to replace. Did you mean \"title\"?"
+      ),
     ] {
       let before = try FolderState(folder.url)
       let run: CommandLineRun = try clarus("\(add) \(line)")
@@ -219,6 +222,41 @@ struct ModelAddTests {
       diff.output.contains("Item.label is named 'title' in the source")
         && diff.output.contains("A mapping model can be inferred."),
       "\(diff)")
+  }
+
+  @Test func `an attribute that is there is changed, and nothing else`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    let add: String = "model add Shop.xcdatamodeld attribute"
+    for line in ["Item.price Decimal --min -5 --required --unique", "Item.title String"] {
+      #expect(try clarus("\(add) \(line)").status == 0)
+    }
+    let file: String = "Shop.xcdatamodeld/Shop.xcdatamodel/contents"
+    let before: String = try text(file)
+    let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld Item.price Double --min -7 --optional")
+    #expect(
+      run.status == 0 && run.output == "\(file): changed Item.price\n" && run.errors.isEmpty, "\(run)")
+    let line: String =
+      #"<attribute name="price" attributeType="Decimal" minValueString="-5" defaultValueString="0.0"/>"#
+    #expect(
+      try text(file)
+        == before.replacing(
+          line,
+          with: #"<attribute name="price" optional="YES" attributeType="Double" minValueString="-7" "#
+            + #"defaultValueString="0.0" usesScalarValueType="YES"/>"#))
+    for (line, says) in [
+      ("Item.price", "Nothing is named to be changed"), ("price --optional", "as in `clarus model set MODEL"),
+      ("Item.prise --optional", "Did you mean \"price\"?"),
+      ("Item.price Number", "There is no type 'Number'"),
+      ("Item.price --min 1 --no-min", "--min and --no-min contradict each other"),
+      ("Item.price String", "would lose the minimum '-7'"),
+      ("Item.price --renamed-from title", "Remove 'title' from this version, or leave --renamed-from out"),
+    ] {
+      let state = try FolderState(folder.url)
+      let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld \(line)")
+      #expect(run.status != 0 && run.errors.contains(says), "\(run)")
+      #expect(try FolderState(folder.url) == state)
+    }
+    #expect(try clarus("model add Shop.xcdatamodeld attribute --help").output.contains("clarus model set"))
   }
 
   @Test(arguments: [

@@ -54,15 +54,15 @@ struct EditedModel: ParsableArguments {
     name: .long, help: ArgumentHelp("A version by name, instead of the current one.", valueName: "name"))
   var modelVersion: String?
 
-  /// Edits the `contents` file of the version, and says what was added.
+  /// Edits the `contents` file of the version, and says what was done: `added Item.title`.
   func edit(
-    adding what: String, _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
+    _ what: String, _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
   ) throws {
-    try SourcePackage.edit(at: URL(fileURLWithPath: model)) { try edit($0, adding: what, body) }
+    try SourcePackage.edit(at: URL(fileURLWithPath: model)) { try edit($0, what, body) }
   }
 
   private func edit(
-    _ package: SourcePackage, adding what: String,
+    _ package: SourcePackage, _ what: String,
     _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
   ) throws {
     let file: URL = try package.contents(of: modelVersion)
@@ -80,7 +80,7 @@ struct EditedModel: ParsableArguments {
       writeToStandardError(ErrorText.oneLine(warning))
     }
     let standard = StandardOutput()
-    try standard.writeLine(DisplayWidth.escaped("\(file.relativePath): added \(what)"))
+    try standard.writeLine(DisplayWidth.escaped("\(file.relativePath): \(what)"))
     try standard.flush()
   }
 }
@@ -95,7 +95,7 @@ struct PropertyPath {
     let parts: [Substring] = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
       throw ValidationError(
-        "'\(text)' names no property: write the entity, a dot and the property, as in `clarus model add MODEL \(form)`."
+        "'\(text)' names no property: write the entity, a dot and the property, as in `clarus model \(form)`."
       )
     }
     (entity, property) = (String(parts[0]), String(parts[1]))
@@ -184,7 +184,7 @@ struct AddEntityCommand: ParsableCommand {
     entity.className = self.class
     // The editor leaves the word out for classes by hand.
     entity.codeGeneration = codegen == .none ? nil : codegen.rawValue
-    try target.edit(adding: name) { edit, _ in try edit.add(entity) }
+    try target.edit("added \(name)") { edit, _ in try edit.add(entity) }
   }
 }
 
@@ -203,8 +203,11 @@ struct AddAttributeCommand: ParsableCommand {
 
       RENAMING
         In a new version (`clarus model add MODEL version`) --renamed-from names what the attribute was called; a migration keeps its \
-      values. --replace takes the old one out of the new version:
+      values. --replace takes the old one out of the new version, and what it has (whether it is required, default value, limits, \
+      user info, indexes, …) stays unless it is given anew; what the type can't have is refused:
         clarus model add Shop.xcdatamodeld attribute Item.label String --renamed-from title --replace
+
+      `clarus model set` changes an attribute that is there.
       """)
 
   @OptionGroup var target: EditedModel
@@ -215,59 +218,22 @@ struct AddAttributeCommand: ParsableCommand {
   @Argument(help: "The type.")
   var type: String
 
-  @Flag(name: .long, help: "Objects can't be saved without a value.")
-  var required: Bool = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "The value of new objects. Dates: 2026-12-01, or seconds since 2001.", valueName: "value"))
-  var `default`: String?
-
-  @Option(name: .long, help: ArgumentHelp("The least value; of a text the least length.", valueName: "value"))
-  var min: String?
-
-  @Option(
-    name: .long, help: ArgumentHelp("The greatest value; of a text the greatest length.", valueName: "value"))
-  var max: String?
-
-  @Option(
-    name: .long, help: ArgumentHelp("The regular expression that a text matches.", valueName: "pattern"))
-  var pattern: String?
-
-  @Flag(name: .long, help: "It is not stored.")
-  var transient: Bool = false
-
-  @Flag(name: .long, help: "Adds a fetch index over it.")
-  var indexed: Bool = false
-
-  @Flag(name: .long, help: "Adds a uniqueness constraint on it.")
-  var unique: Bool = false
-
-  @Flag(name: .long, help: "Large binary values are files beside the store.")
-  var external: Bool = false
-
-  @Option(name: .long, help: ArgumentHelp("The value transformer of a Transformable.", valueName: "name"))
-  var transformer: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("The name that it had in the earlier version, for migrations.", valueName: "name"))
-  var renamedFrom: String?
+  @OptionGroup var options: AttributeOptions
 
   @Flag(
     name: .long,
     help:
-      "Removes the attribute that --renamed-from names from this version; its indexes and constraints become those of the new one."
+      "Removes the attribute that --renamed-from names from this version; the new one has what that one has and is not given anew."
   )
   var replace: Bool = false
 
   func validate() throws {
-    if replace && renamedFrom == nil {
+    try options.check()
+    if replace && options.renamedFrom == nil {
       throw ValidationError("--replace removes the attribute that --renamed-from names; add --renamed-from.")
     }
     _ = try knownPath
-    _ = try knownType
+    _ = try AttributeOptions.type(named: type)
   }
 
   private var knownPath: PropertyPath {
@@ -276,34 +242,18 @@ struct AddAttributeCommand: ParsableCommand {
         throw ValidationError(
           "The type comes last: write `clarus model add MODEL attribute \(type) '\(property)'`.")
       }
-      return try PropertyPath(property, form: "attribute Item.title String")
-    }
-  }
-
-  private var knownType: NSAttributeType {
-    get throws {
-      if let known = NewAttribute.type(named: type) { return known }
-      let names: String = NewAttribute.typesByName.map(\.name).joined(separator: ", ")
-      throw ValidationError("There is no type '\(type)'. The types are \(names).")
+      return try PropertyPath(property, form: "add MODEL attribute Item.title String")
     }
   }
 
   func run() throws {
     let path: PropertyPath = try knownPath
-    let known: NSAttributeType = try knownType
-    var attribute = NewAttribute(name: path.property, type: known)
-    attribute.isOptional = !required
-    attribute.isTransient = transient
-    attribute.defaultValue = self.default
-    (attribute.minimum, attribute.maximum, attribute.pattern) = (min, max, pattern)
-    attribute.valueTransformer = transformer
-    attribute.allowsExternalStorage = external
-    (attribute.isIndexed, attribute.isUnique) = (indexed, unique)
-    attribute.renamingIdentifier = renamedFrom
-    let what: String = replace ? "\(path.text) in place of \(path.entity).\(renamedFrom ?? "")" : path.text
-    try target.edit(adding: what) { edit, others in
-      try edit.add(
-        attribute, to: path.entity, versions: renamedFrom == nil ? [] : others(), replacing: replace)
+    var attribute = NewAttribute(name: path.property, type: try AttributeOptions.type(named: type))
+    attribute.settings = options.settings
+    let former: String? = options.renamedFrom
+    let what: String = replace ? "\(path.text) in place of \(path.entity).\(former ?? "")" : path.text
+    try target.edit("added \(what)") { edit, others in
+      try edit.add(attribute, to: path.entity, versions: former == nil ? [] : others(), replacing: replace)
     }
   }
 }
@@ -376,7 +326,7 @@ struct AddRelationshipCommand: ParsableCommand {
   var inverseRule: Rule = .nullify
 
   private var knownPath: PropertyPath {
-    get throws { try PropertyPath(property, form: "relationship Item.category Category") }
+    get throws { try PropertyPath(property, form: "add MODEL relationship Item.category Category") }
   }
 
   func validate() throws {
@@ -409,6 +359,6 @@ struct AddRelationshipCommand: ParsableCommand {
       relationship.inverse = other
     }
     let what: String = inverse.map { "\(path.text) and \(destination).\($0)" } ?? path.text
-    try target.edit(adding: what) { edit, _ in try edit.add(relationship, to: path.entity) }
+    try target.edit("added \(what)") { edit, _ in try edit.add(relationship, to: path.entity) }
   }
 }

@@ -57,7 +57,17 @@ struct HavingClause {
 
   /// The condition on groups.
   func reading(_ entity: EntityLayout, _ ids: ObjectIDs, _ groups: GroupedRows) throws -> PredicateNode {
-    try naming(predicate.option) { try groups.condition(try predicate.reading(entity, ids)) }
+    try naming(predicate.option) {
+      do {
+        return try groups.condition(try predicate.reading(entity, ids))
+      } catch let failure as CommandFailure where failure.line.contains("has no property") {
+        let columns: [String] = groups.titles.map(\.title)
+        let others: [String] = ["count"].filter { !columns.contains($0) }
+        throw CommandFailure(
+          "\(failure.line) The columns of groups are \((others + columns).joined(separator: ", ")); sum, avg, min, max and "
+            + "count take other attributes in parentheses.")
+      }
+    }
   }
 }
 
