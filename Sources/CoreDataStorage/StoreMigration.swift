@@ -132,12 +132,13 @@ package enum MigrationProblem: Error, Sendable, Hashable {
     switch self {
     case .notInPlace: "Migrate by copying into a new store."
     case .missingValues(_, let property, _):
-      "Set values of \(property) with the old model, give it a default value in the new one if it is an attribute, make it "
-        + "optional, or use a mapping model."
+      "Set values of \(property) with the version that the store has, or use a mapping model. A version that no store has yet "
+        + "can make it optional or, if it is an attribute, give it a default value."
     case .duplicates:
-      "Change or delete the objects with the old model, give a new attribute no default value, or use a mapping model."
+      "Change or delete the objects with the version that the store has, or use a mapping model. A version that no store has "
+        + "yet can give a new attribute no default value."
     case .abstractRows:
-      "Delete the objects with the old model, or map the entity to one that is not abstract."
+      "Delete the objects with the version that the store has, or map the entity to one that is not abstract."
     case .proofFailed: "Please report it, with both models."
     }
   }

@@ -217,12 +217,12 @@ import Testing
     let plan = try migrate(store, "4", "--plan")
     #expect(plan.status == 1, "\(plan)")
     let command: String =
-      "clarus model mapping \(path("Shop.xcdatamodeld")) --from 1 --to 4 --output Step.xcmappingmodel"
+      "clarus model mapping \(path("Shop.xcdatamodeld")) --from 1 --to 4 --output Step.xcmappingmodel --value "
     for words in [
       "1 → 4, by an inferred mapping model", "Item, 2 objects", "sku is new: no value",
       "problem: Item.sku is new and required and has no default value",
-      "Ways out for Item.sku:\n  a default value: defaultValueString=\"…\" of the attribute in ",
-      "4.xcdatamodel/contents", "optional=\"YES\"", command,
+      "Ways out for Item.sku:\n  a default value: clarus model set \(path("Shop.xcdatamodeld")) Item.sku "
+        + "--model-version 4 --default VALUE\n  optional: clarus model set ", "--optional", command,
     ] { #expect(plan.output.contains(words), "\(words): \(plan.output)") }
     let report = try #require(try migrate(store, "4", "--plan", "--json").json() as? [String: Any])
     let problems: Any? = (report["steps"] as? [[String: Any]])?.first?["problems"]
@@ -234,6 +234,55 @@ import Testing
     let refused = try migrate(store, "3")
     #expect(refused.status == 1 && !refused.errors.contains("--plan"), "\(refused)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+  }
+
+  // Finding: plans advised `clarus model add`, which changes nothing that is there.
+  @Test(arguments: ["--default VALUE", "--optional", "--value"])
+  func `the command of a way out is one`(way: String) throws {
+    try folder.writeShop(
+      "4",
+      #"<attribute name="title" attributeType="String"/>"# + Self.rank
+        + #"<attribute name="sku" attributeType="String"/>"#)
+    let store: String = try makeStore()
+    let lines: [Substring] = try migrate(store, "4", "--plan").output.split(separator: "\n")
+    let line: Substring = try #require(lines.first { $0.contains(way) && $0.contains("clarus model") })
+    let command: String = String(line[line.range(of: "clarus model")!.lowerBound...])
+      .replacing("; then --mapping", with: "").replacing("EXPRESSION", with: "$source.title")
+    let run = try CommandLineRun(
+      shell: "cd '\(folder.url.path)' && clarus() { \"$CLARUS\" \"$@\"; } && \(command)")
+    #expect(run.status == 0, "\(command): \(run)")
+    let mapping: [String] = way == "--value" ? ["--mapping", path("Step.xcmappingmodel")] : []
+    let done = try CommandLineRun(
+      ["migrate", store, "--to", path("Shop.xcdatamodeld"), "--model-version", "4"] + mapping)
+    #expect(done.status == 0, "\(done)")
+    let values: [String] = way == "--optional" ? [] : way == "--value" ? ["axe", "bow"] : ["VALUE", "VALUE"]
+    #expect(try Array(names(store, "sku").dropFirst().filter { $0 != "\"\"" }) == values)
+  }
+
+  // Finding: the ways out told to edit the earlier version, which stores have.
+  @Test func `the ways out of a way back leave the earlier version as it is`() throws {
+    try folder.writeShop("4", #"<attribute name="title" attributeType="String"/>"# + Self.rank)
+    try folder.writeShop("5", Self.rank)
+    let store: String = try makeStore()
+    #expect(try migrate(store, "5").status == 0)
+    let plan = try migrate(store, "1", "--down", "--plan")
+    #expect(plan.status == 1, "\(plan)")
+    for words in [
+      "The earlier version stays as it is, since stores have it: put back an original that was kept, or give the "
+        + "values with a mapping model that leads back to it.",
+      "Ways out for Item.title:\n  the store before its migration, if it was kept (--keep-original)",
+      "--from 5 --to 1 --output Step.xcmappingmodel --value 'Item.title=EXPRESSION'; then --mapping in place of --down",
+    ] { #expect(plan.output.contains(words), "\(words): \(plan.output)") }
+    #expect(!plan.output.contains("default value in") && !plan.output.contains("model set"), "\(plan.output)")
+    let run = try migrate(store, "1", "--down")
+    #expect(run.status == 1 && !run.errors.contains("Change the destination model"), "\(run)")
+    let mapping = try CommandLineRun([
+      "model", "mapping", path("Shop.xcdatamodeld"), "--from", "5", "--to", "1", "--output",
+      path("Back.cdm"), "--value", "Item.title=\"none\"",
+    ])
+    #expect(mapping.status == 0 && mapping.errors.isEmpty, "\(mapping)")
+    #expect(try migrate(store, "1", "--mapping", path("Back.cdm")).status == 0)
+    #expect(try names(store, "title") == ["title", "none", "none"])
   }
 
   // Finding: plans named versions by identifiers that --model-version refused, and Swift's words for options.

@@ -58,6 +58,19 @@ struct ModelMappingTests {
     #expect(refused.status == 1 && !refused.errors.isEmpty, "\(refused)")
   }
 
+  @Test func `a value is an expression of an attribute that the newer model has`() throws {
+    for (value, status, says) in [
+      ("Item", 2, "is no value: write the entity, a dot, the attribute"), ("Item.title", 2, "is no value"),
+      ("Itm.title=1", 1, "Did you mean \"Item\"?"), ("Item.titel=1", 1, "Did you mean \"title\"?"),
+      ("Item.title=((", 1, "--value: Item.title: Unable to parse"),
+    ] as [(String, Int32, String)] {
+      let run = try mapping(
+        package, "--from", "ToDo", "--to", "ToDo 2", "--value", value, "--output", folder.file("V.cdm").path)
+      #expect(run.status == status && run.errors.contains(says), "\(run)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("V.cdm").path))
+  }
+
   @Test func `what is required and has no value is written without one, and named`() throws {
     let old: String = try folder.writeShop(
       "1", #"<attribute name="title" optional="YES" attributeType="String"/>"#

@@ -82,7 +82,7 @@ struct MigrationPath {
       isDown
       ? renamings.difference(from: destination, to: source).inverse
       : renamings.difference(from: source, to: destination)
-    return try? MigrationStep(unfinishedFrom: difference)
+    return try? MigrationStep(unfinishedFrom: difference, isDown: isDown)
   }
 
   /// The step back to an earlier version, which renaming identifiers are read backwards for. Throws if the
@@ -99,7 +99,7 @@ struct MigrationPath {
           "Migrate it \(MigrationWords.text(command: "without --down", program: "with isDown: false")), or name an earlier "
           + "version.")
     }
-    return try MigrationStep(inferredFrom: down)
+    return try MigrationStep(inferredFrom: down, isDown: true)
   }
 
   /// Throws if the destination is an earlier version, which is to be said: read forwards, what was renamed

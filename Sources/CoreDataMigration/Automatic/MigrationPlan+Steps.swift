@@ -19,7 +19,7 @@ extension MigrationPlan.Step {
     let gaps: [RequiredValues.Gap] = RequiredValues.gaps(in: step)
     problems =
       (planned?.problems.map { "\($0.text) \($0.advice)" }).map { found + $0 }
-      ?? step.lacking.map(Self.problem) + Self.problems(of: step) + found
+      ?? step.lacking.map { Self.problem($0, isDown: step.isDown) } + Self.problems(of: step) + found
       + gaps.compactMap { gap in
         if gap.mapping.programPolicyName != nil { return nil }
         let objects: Int? = gap.mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) }
@@ -49,8 +49,10 @@ extension MigrationPlan.Step {
   }
 
   /// What no object has a value of, and what may give one.
-  private static func problem(_ refusal: MappingInference.Refusal) -> String {
-    "\(refusal.reason) Give it a default value, make it optional, or give it a value in a mapping model."
+  private static func problem(_ refusal: MappingInference.Refusal, isDown: Bool) -> String {
+    isDown
+      ? refusal.description
+      : "\(refusal.reason) Give it a default value, make it optional, or give it a value in a mapping model."
   }
 
   /// Whether values of required attributes are missing, so that the step can't be run.
@@ -60,6 +62,9 @@ extension MigrationPlan.Step {
   package var lackingValues: [(entity: String, attribute: String)] {
     step.lacking.map { ($0.entity, $0.property ?? "") }
   }
+
+  /// Whether the step leads back to an earlier version, which is not to be changed.
+  package var isDown: Bool { step.isDown }
 
   package var sourceModel: NSManagedObjectModel { step.source }
 

@@ -18,6 +18,9 @@ public struct MigrationStep {
   /// can't be run.
   let lacking: [MappingInference.Refusal]
 
+  /// Whether it leads back to an earlier version.
+  let isDown: Bool
+
   /// Whether the mapping model is inferred; false for one of the program's.
   public var isInferred: Bool { inference != nil }
 
@@ -33,21 +36,21 @@ public struct MigrationStep {
   /// By a mapping model of the program's.
   init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {
     (self.source, self.destination, self.mapping) = (source, destination, mapping)
-    (inference, lacking) = (nil, [])
+    (inference, lacking, isDown) = (nil, [], false)
   }
 
   /// Throws 134190 if no mapping model can be inferred.
-  init(inferredFrom difference: ModelDifference) throws {
-    try self.init(difference) { (try $0.mappingModel(), []) }
+  init(inferredFrom difference: ModelDifference, isDown: Bool = false) throws {
+    try self.init(difference, isDown) { (try $0.mappingModel(), []) }
   }
 
   /// To be shown, if nothing but values of required attributes is missing. Throws 134190 otherwise.
-  init(unfinishedFrom difference: ModelDifference) throws {
-    try self.init(difference) { try $0.unfinishedMappingModel() }
+  init(unfinishedFrom difference: ModelDifference, isDown: Bool) throws {
+    try self.init(difference, isDown) { try $0.unfinishedMappingModel() }
   }
 
   private init(
-    _ difference: ModelDifference,
+    _ difference: ModelDifference, _ isDown: Bool,
     _ make: (MappingInference) throws -> (model: NSMappingModel, lacking: [MappingInference.Refusal])
   ) throws {
     (source, destination) = (difference.source, difference.destination)
@@ -61,7 +64,8 @@ public struct MigrationStep {
         advice: "Give the URL of the right store, or the right model; a mapping model leads to any other."
       ).cocoaError(134_190)
     }
-    let inference = MappingInference(difference)
+    let inference = MappingInference(difference, isDown: isDown)
+    self.isDown = isDown
     (mapping, lacking) = try make(inference)
     self.inference = inference
   }

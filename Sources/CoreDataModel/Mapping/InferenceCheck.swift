@@ -3,14 +3,16 @@ import Foundation
 /// Finds what can't be inferred, and what depends on the objects.
 struct InferenceCheck {
   private let difference: ModelDifference
+  /// Whether the destination is an earlier version, which stores have, so that it can't be changed.
+  private let isDown: Bool
   private(set) var refusals: [MappingInference.Refusal] = []
   private(set) var conditions: [MappingInference.Condition] = []
   private(set) var omissions: [MappingInference.Omission] = []
   /// Whether relationships get inverses with which objects may lose members.
   private(set) var changesInverses: Bool = false
 
-  init(_ difference: ModelDifference) {
-    self.difference = difference
+  init(_ difference: ModelDifference, isDown: Bool) {
+    (self.difference, self.isDown) = (difference, isDown)
   }
 
   mutating func run() {
@@ -46,8 +48,12 @@ struct InferenceCheck {
   private mutating func refuse(
     _ entity: String, _ property: String?, _ reason: String, _ advice: String, lacksValueOnly: Bool = false
   ) {
+    let back: String =
+      "The earlier version stays as it is, since stores have it: put back an original that was kept, or "
+      + (lacksValueOnly ? "give the values with" : "use") + " a mapping model that leads back to it."
     let refusal = MappingInference.Refusal(
-      entity: entity, property: property, reason: reason, advice: advice, lacksValueOnly: lacksValueOnly)
+      entity: entity, property: property, reason: reason, advice: isDown ? back : advice,
+      lacksValueOnly: lacksValueOnly)
     if !refusals.contains(refusal) { refusals.append(refusal) }
   }
 

@@ -62,6 +62,7 @@ public struct MappingInference: Sendable {
   }
 
   public let difference: ModelDifference
+  private let isDown: Bool
 
   /// Every reason why no mapping model can be inferred; none if one can.
   public let refusals: [Refusal]
@@ -95,18 +96,22 @@ public struct MappingInference: Sendable {
     self.init(ModelDifference(from: source, to: destination))
   }
 
-  public init(_ difference: ModelDifference) {
+  public init(_ difference: ModelDifference) { self.init(difference, isDown: false) }
+
+  /// `isDown`: whether the destination is an earlier version, which can't be changed any more.
+  package init(_ difference: ModelDifference, isDown: Bool) {
     self.difference = difference
-    var check = InferenceCheck(difference)
+    self.isDown = isDown
+    var check = InferenceCheck(difference, isDown: isDown)
     check.run()
     (refusals, conditions, omittedRelationships) = (check.refusals, check.conditions, check.omissions)
     changesInverses = check.changesInverses
   }
 
   /// The error that says why no mapping model can be inferred; nil if one can.
-  public var error: CocoaError? { Self.error(refusals) }
+  public var error: CocoaError? { error(refusals) }
 
-  private static func error(_ refusals: [Refusal]) -> CocoaError? {
+  private func error(_ refusals: [Refusal]) -> CocoaError? {
     guard let first = refusals.first else { return nil }
     let list: String =
       refusals.count == 1
@@ -114,10 +119,9 @@ public struct MappingInference: Sendable {
       : refusals.enumerated().map { "\n\($0 + 1). \($1)" }.joined()
     let message = ErrorMessage(
       "No mapping model can be inferred from the source model to the destination model. \(list)",
-      advice: """
-        Change the destination model, or provide a mapping model (.xcmappingmodel or .cdm, or in code) \
-        for these two versions.
-        """)
+      advice:
+        "\(isDown ? "Provide" : "Change the destination model, or provide") a mapping model (.xcmappingmodel or .cdm, or in "
+        + "code) for these two versions.")
     // Apple documents these keys of the error, for one property.
     var info: [String: Any] = ["reason": first.reason, "entity": first.entity]
     if let property = first.property { info["property"] = property }
@@ -125,10 +129,10 @@ public struct MappingInference: Sendable {
       info["NSDetailedErrors"] = refusals.map { refusal in
         var info: [String: Any] = ["reason": refusal.reason, "entity": refusal.entity]
         if let property = refusal.property { info["property"] = property }
-        return ErrorMessage(refusal.reason, advice: refusal.advice).cocoaError(code, info)
+        return ErrorMessage(refusal.reason, advice: refusal.advice).cocoaError(Self.code, info)
       }
     }
-    return message.cocoaError(code, info)
+    return message.cocoaError(Self.code, info)
   }
 
   /// `NSInferredMappingModelError`
@@ -143,7 +147,7 @@ public struct MappingInference: Sendable {
   /// The mapping model to be completed: what is required and has no value has none in it either. Throws the
   /// other refusals.
   package func unfinishedMappingModel() throws -> (model: NSMappingModel, lacking: [Refusal]) {
-    if let error = Self.error(refusals.filter { !$0.lacksValueOnly }) { throw error }
+    if let error = error(refusals.filter { !$0.lacksValueOnly }) { throw error }
     return (made, refusals)
   }
 

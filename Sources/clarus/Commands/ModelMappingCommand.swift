@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// `clarus model mapping`: the mapping model between two versions of a model, as a file.
@@ -12,13 +13,16 @@ struct ModelMappingCommand: ParsableCommand {
       file. The ending of the output says what is written: .xcmappingmodel, a source, or .cdm, its compiled form. The source names both \
       models by their paths: keep it beside them, or in a folder below. Xcode's editor stores both models in it too; here it has the \
       paths alone. With one package name two of its versions. What is required and has no value for the objects that there are gets \
-      none in it either: a line on standard error names each such attribute.
+      none in it either: a line on standard error names each such attribute. --value gives an attribute its value: an expression as \
+      for NSExpression(format:), in which $source is the former object.
 
       EXAMPLES
         clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --output Shop1to2.xcmappingmodel
         clarus model mapping Old.momd Shop.momd --output Shop1to2.cdm
         clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --mapping Shop1to2.cdm \\
           --output Shop1to2.xcmappingmodel                     the source of a compiled one
+        clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --value 'Item.label=uppercase:($source.title)' \\
+          --value 'Item.sku="none"' --output Shop1to2.cdm
       """)
 
   @Argument(
@@ -44,6 +48,13 @@ struct ModelMappingCommand: ParsableCommand {
   var mapping: String?
 
   @Option(
+    name: .customLong("value"), parsing: .singleValue,
+    help: ArgumentHelp(
+      "The value of an attribute of the newer model; see NSExpression(format:). May be repeated.",
+      valueName: "Entity.attribute=expression"))
+  var values: [String] = []
+
+  @Option(
     name: .long,
     help: ArgumentHelp("The new .xcmappingmodel or .cdm. There must be none yet.", valueName: "path"),
     completion: .file())
@@ -53,6 +64,7 @@ struct ModelMappingCommand: ParsableCommand {
     if destination == nil && from == nil && to == nil {
       throw ValidationError("Name a second model, or two versions of the one with --from and --to.")
     }
+    for text in values { _ = try MappedValue(text) }
     if !["xcmappingmodel", "cdm"].contains(URL(fileURLWithPath: output).pathExtension) {
       throw ValidationError("\(output): Give the output the ending .xcmappingmodel or .cdm.")
     }
@@ -64,7 +76,7 @@ struct ModelMappingCommand: ParsableCommand {
     for warning in old.warnings + new.warnings {
       writeToStandardError(ErrorText.oneLine(warning.description))
     }
-    let (model, lacking): (NSMappingModel, [MappingInference.Refusal]) =
+    let (model, unfinished): (NSMappingModel, [MappingInference.Refusal]) =
       if let mapping {
         (
           try .load(
@@ -75,6 +87,15 @@ struct ModelMappingCommand: ParsableCommand {
       } else {
         try MappingInference(from: old.model, to: new.model).unfinishedMappingModel()
       }
+    var given: Set<String> = []
+    for text in values {
+      let value = try MappedValue(text)
+      try naming("--value") { try value.set(in: model) }
+      given.insert(value.path)
+    }
+    let lacking: [MappingInference.Refusal] = unfinished.filter {
+      !given.contains("\($0.entity).\($0.property ?? "")")
+    }
     if URL(fileURLWithPath: output).pathExtension == "cdm" {
       let data: Data = try model.archivedData()
       try NewFile.folder(output) { try data.write(to: $0) }
@@ -90,7 +111,8 @@ struct ModelMappingCommand: ParsableCommand {
       writeToStandardError(
         ErrorText.oneLine(
           "\(refusal.reason) Give '\(refusal.property ?? "")' of the entity mapping for \(refusal.entity) a value expression "
-            + "in \(output), before a store is migrated by it."))
+            + "in \(output), before a store is migrated by it: --value '\(refusal.entity).\(refusal.property ?? "")=…' "
+            + "of this command writes one."))
     }
     let standard = StandardOutput()
     let count: Int = model.entityMappings.count

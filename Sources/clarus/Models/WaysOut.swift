@@ -1,5 +1,6 @@
 import CoreDataMigration
 import CoreDataModel
+import CoreDataModelEditing
 import Foundation
 
 /// What may give a required attribute its values in a migration, as commands and as what is to be written
@@ -19,17 +20,39 @@ struct WaysOut {
     plan.steps.filter(\.isUnfinished).flatMap { step in
       let mapping: String = mappingCommand(step, store: store)
       return step.lackingValues.flatMap { entity, attribute -> [String] in
+        let title: String = "Ways out for \(entity).\(attribute):"
+        let byMapping: String =
+          "  a mapping model with a value for it: \(mapping) --value \(Self.quoted("\(entity).\(attribute)=EXPRESSION")); then --mapping"
+        if step.isDown {
+          return [
+            title, "  the store before its migration, if it was kept (--keep-original): put that file back",
+            "\(byMapping) in place of --down",
+          ]
+        }
         let isDate: Bool =
           destination.entitiesByName[entity]?.attributesByName[attribute]?.attributeType == .dateAttributeType
-        let key: String = isDate ? "defaultDateTimeInterval=\"0\"" : "defaultValueString=\"…\""
+        guard let command = setCommand("\(entity).\(attribute)", step) else {
+          let key: String = isDate ? "defaultDateTimeInterval=\"0\"" : "defaultValueString=\"…\""
+          return [
+            title, "  a default value: \(key) of the attribute in \(place(step))",
+            "  optional: optional=\"YES\" of the attribute there", byMapping,
+          ]
+        }
         return [
-          "Ways out for \(entity).\(attribute):",
-          "  a default value: \(key) of the attribute in \(place(step)); `clarus model add` has --default",
-          "  optional: optional=\"YES\" of the attribute there",
-          "  a mapping model with a value expression for it: \(mapping); then --mapping",
+          title, "  a default value: \(command) --default \(isDate ? "2001-01-01" : "VALUE")",
+          "  optional: \(command) --optional", byMapping,
         ]
       }
     }
+  }
+
+  /// The beginning of the command that changes the attribute; nil if there is no source to change.
+  private func setCommand(_ attribute: String, _ step: MigrationPlan.Step) -> String? {
+    guard let source = try? SourcePackage(at: URL(fileURLWithPath: path)) else { return nil }
+    let command: String = "clarus model set \(Self.quoted(path)) \(Self.quoted(attribute))"
+    if source.versions.isEmpty { return command }
+    guard source.versions.contains(step.destination) else { return nil }
+    return "\(command) --model-version \(Self.quoted(step.destination))"
   }
 
   /// The file in which the attribute is changed.
