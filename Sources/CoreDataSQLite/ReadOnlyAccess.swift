@@ -284,6 +284,9 @@ final class ReadOnlyAccess: @unchecked Sendable {
       throw error
     } catch {
       made?.remove()
+      if let file = ForbiddenFile.first(ofStoreAt: url, writing: false) {
+        throw StoreError.file(url: URL(fileURLWithPath: file.path), operation: "reading it", code: file.code)
+      }
       throw StoreError.file(
         url: url,
         operation:

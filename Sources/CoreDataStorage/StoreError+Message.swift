@@ -2,6 +2,14 @@ import CoreDataPredicates
 import Foundation
 
 extension ReadOnlyReason {
+  /// Worded as the end of a sentence. `url`: the store, of which the file without permission is named.
+  package func text(ofStoreAt url: URL?) -> String {
+    guard self == .permission, let url, let file = ForbiddenFile.first(ofStoreAt: url, writing: true) else {
+      return text
+    }
+    return file.clause
+  }
+
   /// Worded as the end of a sentence.
   package var text: String {
     switch self {
@@ -12,10 +20,13 @@ extension ReadOnlyReason {
     }
   }
 
-  package var advice: String {
+  package var advice: String { advice(for: .ofProcess) }
+
+  package func advice(for reader: ErrorReader) -> String {
     switch self {
     case .requested: "Add it without that option to change it."
-    case .permission: "Change the permissions of file and folder, then add the store again."
+    case .permission:
+      "Change the permissions of file and folder, then \(reader == .developer ? "add the store" : "run the command") again."
     case .history:
       "To change its objects, copy them into a new store, which keeps no history."
     }
@@ -27,7 +38,7 @@ extension ReadOnlyReason {
 extension StoreError {
   /// The text for users. `url` is the store's file, for errors that don't contain it; `name` names a row.
   package func message(
-    url: URL? = nil, for reader: ErrorReader = .developer, name: (RowID) -> String = { "p\($0.key)" }
+    url: URL? = nil, for reader: ErrorReader = .ofProcess, name: (RowID) -> String = { "p\($0.key)" }
   ) -> ErrorMessage {
     let file: String = url.map { " \($0.path)" } ?? ""
     switch self {
@@ -66,15 +77,19 @@ extension StoreError {
           + "to migrate it to this model, or open it with the model that wrote it: cachedModelForPersistentStore(at:options:) "
           + "gives the one that it carries.")
     case .readOnly(let own, let reason):
-      let path: String = (own ?? url).map { " \($0.path)" } ?? ""
-      return ErrorMessage("The store\(path) is read-only: \(reason.text).", advice: reason.advice)
+      let place: URL? = own ?? url
+      let path: String = place.map { " \($0.path)" } ?? ""
+      return ErrorMessage(
+        "The store\(path) is read-only: \(reason.text(ofStoreAt: place)).", advice: reason.advice(for: reader)
+      )
     case .inUse(let url):
       return ErrorMessage(
         "The store \(url.path) can't be destroyed, replaced or written as a whole: another connection or process kept it "
           + "locked for the whole waiting time.",
-        advice:
-          "Let it finish, or set a longer time (NSPersistentStoreTimeoutOption). NSPersistentStoreForceDestroyOption "
-          + "takes a store that is to be destroyed from whoever uses it: what they save then is lost.")
+        advice: reader == .commandLine
+          ? "Let it finish, then try again."
+          : "Let it finish, or set a longer time (NSPersistentStoreTimeoutOption). NSPersistentStoreForceDestroyOption "
+            + "takes a store that is to be destroyed from whoever uses it: what they save then is lost.")
     case .file(let url, "creating it", EEXIST):
       return ErrorMessage(
         "There is something at \(url.path) already, so nothing was made there.",
@@ -83,7 +98,7 @@ extension StoreError {
       // The file may also be an export, or a model.
       return ErrorMessage(
         "\(url.path): \(operation) failed: \(String(cString: strerror(code))).",
-        advice: StoreError.advice(forSystem: code, isCreation: operation == "creating it"))
+        advice: StoreError.advice(forSystem: code, isCreation: operation == "creating it", reader))
     case .historyKept(let url):
       return ErrorMessage(
         "The store \(url.path) can't be opened for writing: \(ReadOnlyReason.history.text).",
@@ -92,15 +107,19 @@ extension StoreError {
       return ErrorMessage(
         "\(path) was removed, moved, migrated or replaced while the store was open. Nothing was saved or read: it would have "
           + "gone to a file that has no name any more or another model, or come from it.",
-        advice: "Put the file back, or take the store out of its coordinator (remove(_:)) and add it again "
-          + "(addPersistentStore(type:configuration:at:options:)); a migrated one with the new model.")
+        advice: reader == .commandLine
+          ? "Put the file back, or run the command again; of a migrated store with the new model."
+          : "Put the file back, or take the store out of its coordinator (remove(_:)) and add it again "
+            + "(addPersistentStore(type:configuration:at:options:)); a migrated one with the new model.")
     case .savedByOthers(let url):
       return ErrorMessage(
         "\(url.path) was saved or replaced by another process or coordinator since this one read it. Nothing was saved: "
           + "that would have undone what the other one saved.",
-        advice: "Take the store out of its coordinator (remove(_:)), add it again "
-          + "(addPersistentStore(type:configuration:at:options:)), which reads what is there now, and make the changes again."
-      )
+        advice: reader == .commandLine
+          ? "Run the command again, which reads what is there now."
+          : "Take the store out of its coordinator (remove(_:)), add it again "
+            + "(addPersistentStore(type:configuration:at:options:)), which reads what is there now, and make the changes "
+            + "again.")
     case .missingValue(let url, let property, let row, let path, let reason, let folder, let isForbidden):
       let value: String = (property ?? "A value") + (row.map { " of \(name($0))" } ?? "")
       return ErrorMessage(
@@ -127,7 +146,7 @@ extension StoreError {
       let obstacle = FileObstacle(databaseCode: code)
       // 18: TOOBIG.
       let advice: String? =
-        obstacle.map { StoreError.advice(for: $0, reader) }
+        obstacle.map { StoreError.advice(for: $0, own ?? url, reader) }
         ?? (code == 18 ? "A value is larger than SQLite's limit of 1,000,000,000 bytes." : nil)
       // Where the cause lies outside, the statement tells nothing.
       let statement: String = obstacle == nil ? sql.map { ", in: \($0)" } ?? "" : ""
@@ -137,21 +156,22 @@ extension StoreError {
     }
   }
 
-  private static func advice(forSystem code: Int32, isCreation: Bool) -> String {
+  private static func advice(forSystem code: Int32, isCreation: Bool, _ reader: ErrorReader) -> String {
     switch code {
     case ENOSPC, EDQUOT:
       isCreation
         ? "Nothing was made. Free some space, then try again."
         : "The file is as it was before. Free some space, then try again."
     case ENOENT:
-      isCreation ? "Check the path." : "Check the path, or add the store where one may be created."
+      isCreation || reader == .commandLine
+        ? "Check the path." : "Check the path, or add the store where one may be created."
     case EROFS: "The disk is read-only. Choose another place."
     case EEXIST, ENOTDIR: "Something else is there: move it away, then try again."
     default: "Check the permissions of the file and its folder."
     }
   }
 
-  private static func advice(for obstacle: FileObstacle, _ reader: ErrorReader) -> String {
+  private static func advice(for obstacle: FileObstacle, _ url: URL?, _ reader: ErrorReader) -> String {
     switch obstacle {
     case .isLocked:
       "Another program, or another connection of this one, kept the store locked for the whole waiting time. Close it or let it "
@@ -161,8 +181,12 @@ extension StoreError {
       "The disk reported an error; the store is in its last saved state once the disk works again."
     case .isFull: "What was saved before is as it was. Free some space, then try again."
     case .opensNoFile:
-      "The file or its folder can't be opened; check that the folder exists and permits writing (SQLite puts its journal "
-        + "beside the file)."
+      url.flatMap { ForbiddenFile.first(ofStoreAt: $0, writing: true) }
+        .map {
+          "\($0.clause.prefix(1).uppercased())\($0.clause.dropFirst()). Change its permissions, then try again."
+        }
+        ?? "The file or its folder can't be opened; check that the folder exists and permits writing (SQLite puts its "
+        + "journal beside the file)."
     }
   }
 

@@ -96,4 +96,7 @@ package enum ErrorReader: Sendable {
   case developer
   /// Somebody at a command line.
   case commandLine
+
+  /// The reader of the texts of this process. Set before other threads exist, and never again.
+  package nonisolated(unsafe) static var ofProcess: ErrorReader = .developer
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataGraph
+import CoreDataStorage
 import Foundation
 
 /// The command line: `clarus --help`.
@@ -38,6 +39,7 @@ struct Clarus: ParsableCommand {
     // When a reader closes the pipe (`| head`) `write` fails, so that commands end in order.
     signal(SIGPIPE, SIG_IGN)
     Warning.tellsMissingClasses = false
+    ErrorReader.ofProcess = .commandLine
     do {
       var command: any ParsableCommand = try parseAsRoot(
         CommandWords.prepared(Array(CommandLine.arguments.dropFirst())))

@@ -369,6 +369,39 @@ struct SeveralStoresTests {
     }
   }
 
+  // Finding: the error of a new object did not name the store.
+  @Test(arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType])
+  func `the error of saving to a store that was added read-only names its file`(type: String) throws {
+    let folder = try TemporaryFolder()
+    let file: URL = folder.file("Notes.store")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    func add(_ options: [String: Any]?) throws -> NSPersistentStore {
+      try coordinator.addPersistentStore(
+        ofType: type, configurationName: nil, at: file, options: options)
+    }
+    let writable: NSPersistentStore = try add(nil)
+    try inFreshContext(coordinator) { context in
+      _ = context.item("a")
+      try context.save()
+    }
+    try coordinator.remove(writable)
+    _ = try add([NSReadOnlyPersistentStoreOption: true])
+    let changes: [(NSManagedObjectContext) throws -> Void] = [
+      { _ = $0.item("b") },
+      { try $0.fetch(NSFetchRequest<Item>(entityName: "Item"))[0].setValue("c", forKey: "title") },
+      { context in try context.fetch(NSFetchRequest<Item>(entityName: "Item")).forEach(context.delete) },
+    ]
+    for change in changes {
+      try inFreshContext(coordinator) { context in
+        try change(context)
+        let error: NSError = try #require(errorThrown { try context.save() })
+        let text: String =
+          error.localizedDescription + " " + (error.localizedRecoverySuggestion ?? "")
+        #expect(text.contains(file.path) && text.contains("NSReadOnlyPersistentStoreOption"), "\(text)")
+      }
+    }
+  }
+
   @Test func `metadata that a store can't take is refused by saves until other is set`() throws {
     let folder = try TemporaryFolder()
     let file: URL = folder.file("a.sqlite")

@@ -195,6 +195,39 @@ import Testing
     }
   }
 
+  // Finding: the store was named, and its journal was the culprit.
+  @Test(
+    .enabled(if: canTest, "root may read and write everything, and no other user can run clarus here"),
+    arguments: ["-wal", "-shm"])
+  func `a journal without permission is named`(journal: String) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let queue = try DatabaseQueue(path: store.path)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA journal_mode = WAL")
+      try database.execute(sql: "UPDATE Z_METADATA SET Z_VERSION = Z_VERSION")
+    }
+    // As a process leaves them that was killed.
+    let copy: String = store.file("Copy.sqlite").path
+    for ending in ["", "-wal", "-shm"] {
+      try FileManager.default.copyItem(atPath: store.path + ending, toPath: copy + ending)
+    }
+    try queue.close()
+    try #"{"Tag": [{"label": "new"}]}"#.write(
+      to: store.file("items.json"), atomically: true, encoding: .utf8)
+    try Self.open(store.folder)
+    for mode in [0, 0o444] {
+      try Self.setMode(mode, copy + journal)
+      let run = try Self.run(["import", copy, store.file("items.json").path])
+      Self.expectOneLine(run, ["\(copy)\(journal)", "Permission denied"])
+      #expect(!run.errors.contains("add the store"), "\(run)")
+      if mode == 0, journal == "-wal" {
+        Self.expectOneLine(
+          try Self.run(["info", copy]), ["\(copy)-wal: reading it failed: Permission denied"])
+      }
+    }
+  }
+
   /// The waiting time of programs is a minute, for each step of a migration.
   @Test(
     arguments: Array(

@@ -81,8 +81,11 @@ struct StoreChanges {
       entity: object.runtime.layout.name,
       reason: holding.isEmpty
         ? "no store's configuration contains it"
-        : "every store that holds it is read-only"
-          + (holding.first?.readOnlyReason.map { ": \($0.text). \($0.advice)" } ?? ""),
+        : "every store that holds it is read-only. "
+          + holding.map { store in
+            let reason: ReadOnlyReason = store.readOnlyReason ?? .requested
+            return "\(store.placeInMessages): \(reason.text(ofStoreAt: store.url)). \(reason.advice)"
+          }.joined(separator: " "),
       isReadOnly: !holding.isEmpty)
   }
 }

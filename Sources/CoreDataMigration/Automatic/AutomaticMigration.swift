@@ -98,7 +98,8 @@ struct AutomaticMigration {
     }
     // The new store would take the place of a file that nobody may write.
     if let objection = WritePermission(store.url).objectionOfFile {
-      throw MigrationFailure.sourceStore(store.url, "\(objection) \(ReadOnlyReason.permission.advice)")
+      throw MigrationFailure.sourceStore(
+        store.url, "\(objection) \(ReadOnlyReason.permission.advice(for: MigrationWords.reader))")
     }
     let lock = try MigrationLock(of: store.url)
     defer { lock.release() }

@@ -35,6 +35,7 @@ struct WritePermission {
 
   /// What would end a migration, a sentence each with its cure.
   var problems: [String] {
-    [objectionOfFile, objectionOfFolder].compactMap { $0.map { "\($0) \(ReadOnlyReason.permission.advice)" } }
+    let advice: String = ReadOnlyReason.permission.advice(for: MigrationWords.reader)
+    return [objectionOfFile, objectionOfFolder].compactMap { $0.map { "\($0) \(advice)" } }
   }
 }

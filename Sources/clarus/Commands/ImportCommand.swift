@@ -138,7 +138,9 @@ struct ImportCommand: ParsableCommand {
       ])
     defer { try? coordinator.remove(store) }
     if let reason = store.readOnlyReason {
-      throw CommandFailure("\(options.store): The store can't be written: \(reason.text). \(reason.advice)")
+      throw CommandFailure(
+        "\(options.store): The store can't be written: \(reason.text(ofStoreAt: url)). "
+          + reason.advice(for: .commandLine))
     }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
