@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct InfoTests {
@@ -35,6 +36,48 @@ import Testing
     #expect(file["type"] as? String == "SQLite")
     #expect((root["model"] as? [String: Any])?["source"] as? String == "store")
     #expect((root["metadata"] as? [String: Any])?["NSStoreUUID"] as? String == store.uuid)
+  }
+
+  // Finding: the error told the entities, and not what to do.
+  @Test(arguments: ["sqlite", "xml", "binary"])
+  func `a model that does not fit is told with its entities and the cure, by every command`(kind: String)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    try folder.writeShop("1", #"<attribute name="title" attributeType="String"/>"#)
+    try folder.writeShop("2", #"<attribute name="title" optional="YES" attributeType="String"/>"#)
+    let model: String = folder.file("Shop.xcdatamodeld").path
+    let (store, items): (String, String) = (folder.file("Shop.\(kind)").path, folder.file("items.json").path)
+    try Data(#"{"Item": [{"title": "axe"}]}"#.utf8).write(to: URL(fileURLWithPath: items))
+    let made = try CommandLineRun([
+      "import", store, items, "--create", "--model", "\(model)/1.xcdatamodel",
+    ])
+    #expect(made.status == 0, "\(made)")
+    let library: String =
+      CommandLineRun.packageRoot.appendingPathComponent("Examples/Stores/Library.sqlite").path
+    let ownCure: String =
+      kind == "sqlite"
+      ? "The store carries its own model: leave --model out" : "carry no model: name the one that it was"
+    let commands: [(String, [String])] = [
+      ("info", []), ("check", []), ("fetch", ["Item"]), ("export", []), ("show", ["Item/p1"]),
+      ("convert", [folder.file("Out.xml").path]), ("import", [items]),
+    ]
+    for (command, more) in commands {
+      for (choice, says) in [
+        ([library], ["Only in the store: Item.", "Only in the model: AudioBook, Author", ownCure]),
+        (
+          [model, "--model-version", "2"],
+          ["Entities that differ: Item.", "Its version \"1\" fits: name that"]
+        ),
+        (["\(model)/2.xcdatamodel"], ["Its version \"1\" fits: give --model \(model)."]),
+      ] {
+        // Each process takes a while, and a check accepts what has the structure of the file.
+        if command != "info", choice != [library] { continue }
+        let run = try CommandLineRun([command, store] + more + ["--model"] + choice)
+        #expect(run.status == 1, "\(run)")
+        for words in says { #expect((run.errors + run.output).contains(words), "\(command): \(run)") }
+      }
+    }
   }
 
   @Test func `info for people names entities, properties and metadata`() throws {

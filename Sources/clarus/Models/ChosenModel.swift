@@ -86,8 +86,30 @@ struct ChosenModel {
     let which: String =
       versions.count > 1
       ? "None of the \(versions.count) versions in \(modelPath) fits; the nearest is \"\(nearest.version.name)\"."
-      : "The model \(modelPath) doesn't fit."
-    throw CommandFailure("\(path): \(which) \(nearest.difference.sentence)")
+      : "The model \(modelPath)\(version.map { ", version \"\($0)\"," } ?? "") doesn't fit."
+    let cure: String = cure(for: file, stored, modelPath, wasNamed: version != nil)
+    throw CommandFailure("\(path): \(which) \(nearest.difference.sentence) \(cure)")
+  }
+
+  /// What to do about a model that does not fit.
+  private static func cure(
+    for file: StoreInspection, _ stored: EntityVersions, _ modelPath: String, wasNamed: Bool
+  ) -> String {
+    if wasNamed, let versions = try? ModelArgument.versions(at: modelPath),
+      let fitting = versions.first(where: { ModelMatch.difference($0.model, stored).count == 0 })
+    {
+      return "Its version \"\(fitting.name)\" fits: name that, or leave --model-version out."
+    }
+    if let folder = ModelArgument.folder(of: modelPath),
+      let versions = try? ModelArgument.versions(at: folder),
+      let fitting = versions.first(where: { ModelMatch.difference($0.model, stored).count == 0 })
+    {
+      return "Its version \"\(fitting.name)\" fits: give --model \(folder)."
+    }
+    if file.model != nil {
+      return "The store carries its own model: leave --model out to read it by that one."
+    }
+    return "Stores of type \(file.type) carry no model: name the one that it was written with."
   }
 
   /// The version that fits the file best. Throws with all of them, the best one first and what fits, if one

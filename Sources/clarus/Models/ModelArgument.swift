@@ -137,6 +137,15 @@ enum ModelArgument {
         + "carries its model.")
   }
 
+  /// The package that a version lies in; nil for anything else.
+  static func folder(of path: String) -> String? {
+    guard
+      let end = path.range(of: ".xcdatamodeld/", options: .backwards)
+        ?? path.range(of: ".momd/", options: .backwards)
+    else { return nil }
+    return String(path[..<path.index(before: end.upperBound)])
+  }
+
   private static func baseName(_ path: String) -> String {
     let url = URL(fileURLWithPath: path)
     let isContents: Bool = url.lastPathComponent == "contents"
