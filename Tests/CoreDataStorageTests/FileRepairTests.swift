@@ -246,7 +246,9 @@ import Testing
     defer { try? engine.close() }
     #expect(try Self.rows(engine, "Item").count == 3)
     let said: [String] = engine.partsLeftOut().problems.map(\.message)
-    #expect(said.count == 2, "\(said)")
+    #expect(said.count == 3, "\(said)")
+    #expect(said.contains { $0.hasPrefix("It is cut off at line ") }, "\(said)")
+    #expect(engine.partsLeftOut().isCutOff)
     #expect(said.contains { $0.hasPrefix("Item was read in part: the XML ends early") }, "\(said)")
     #expect(said.contains { $0.hasPrefix("Item.title could not be read") }, "\(said)")
   }

@@ -173,6 +173,30 @@ import Testing
     #expect(run.errors.contains("Restore a copy") && !run.errors.contains("clarus check"))
   }
 
+  // Finding: "error 41 of libxml2", and "Lost 0" of a file without its end.
+  @Test func `of a file that is cut off it is said that it is, and nothing counts what is lost`() throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    let out: String = store.file("Out.xml").path
+    for (kind, says) in [
+      ("xml", "It is cut off: it ends at line "), ("binary", "The file is cut off: it has "),
+    ] {
+      let url: URL = store.file("Places.\(kind)")
+      #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
+      let bytes: Data = try Data(contentsOf: url)
+      try bytes.prefix(bytes.count * 3 / 5).write(to: url)
+      let info = try CommandLineRun(["info", url.path])
+      #expect(info.status == 1 && info.errors.contains(says) && !info.errors.contains("libxml2"), "\(info)")
+      let repair = try CommandLineRun(["check", url.path, "--model", store.path, "--repair", out])
+      #expect(repair.status == 1, "\(repair)")
+      #expect(
+        kind == "xml"
+          ? repair.output.contains("0 or more")
+          : repair.errors.contains("The file is cut off within its objects"),
+        "\(repair)")
+    }
+  }
+
   // Finding: the error named tables, and gave the advice twice.
   @Test func `of an XML store that is cut off nothing is saved, and the error says so once`() throws {
     let store = try PlaceStore()

@@ -15,7 +15,8 @@ public struct StoreRepairReport: Sendable {
     public let lost: [Int64]
     /// How many objects were found beside these whose keys can't be read.
     public let lostWithoutKey: Int
-    /// Whether more may be lost than anybody can count, because pages of the table can't be read.
+    /// Whether more may be lost than anybody can count, because pages of the table can't be read
+    /// or the file is cut off.
     public let mayHaveLostMore: Bool
   }
 
@@ -73,7 +74,8 @@ public struct StoreRepairReport: Sendable {
       let root: Int? = layout.byName[entity.name]?.rootIndex
       return Entity(
         name: entity.name, saved: entity.saved, lost: entity.lost, lostWithoutKey: entity.lostWithoutKey,
-        mayHaveLostMore: root.map { damagedRoots.contains(layout.entities[$0].name) } ?? false)
+        mayHaveLostMore: outcome.isCutOff
+          || root.map { damagedRoots.contains(layout.entities[$0].name) } ?? false)
     }
     lostRows = outcome.unreachable.map { LostRows(table: $0.table, keys: $0.keys, reason: $0.reason) }
     damagedTables = outcome.damaged.map { table in

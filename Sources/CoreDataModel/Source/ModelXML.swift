@@ -63,35 +63,14 @@ final class ModelXMLParser: NSObject, XMLParserDelegate {
   private func malformed(line: Int, _ error: (any Error)?) -> ModelFileError {
     ModelFileError(
       file: file, line: max(1, line),
-      reason: "This is not well-formed XML: \(Self.explanation(error)). Nothing of the file was used.")
+      reason: "This is not well-formed XML: \(XMLBytes.explanation(of: error)). Nothing of the file was used."
+    )
   }
 
   /// The first error decides: Foundation on Linux parses on after it, and may even report success.
   func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
     if failure == nil { failure = malformed(line: parser.lineNumber, parseError) }
     parser.abortParsing()
-  }
-
-  /// Foundation on Linux gives libxml2's error number; these are the ones broken files usually raise.
-  private static func explanation(_ error: (any Error)?) -> String {
-    let code = (error as NSError?)?.code
-    return switch code {
-    case 4: "the document has no content"
-    case 5: "it ends in the middle; a tag is not closed"
-    case 9: "it has a character that XML doesn't allow"
-    case 23, 26, 27, 68: "a name or an entity reference (&…;) is malformed"
-    case 38: "an attribute's value contains '<'"
-    case 39, 40: "an attribute's value is not closed"
-    case 41: "an attribute has no value"
-    case 42: "an attribute is given twice"
-    case 65: "a space is missing between attributes"
-    case 73: "a tag is not closed with '>'"
-    case 76: "an end tag doesn't match its start tag"
-    case 77: "it ends in the middle; a tag is not closed"
-    case 81, 32: "it has bytes that are not UTF-8"
-    case let code?: "the parser gives error \(code)"
-    case nil: "it ends in the middle"
-    }
   }
 
   func parser(

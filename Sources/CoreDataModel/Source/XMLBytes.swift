@@ -22,6 +22,39 @@ package struct XMLBytes {
   /// are one piece for the parser then, and it limits the length of pieces.
   package static func parser(of data: Data) -> XMLParser { XMLParser(stream: InputStream(data: data)) }
 
+  /// What the parser objects to, as a clause. Foundation on Linux gives the error number of libxml2; these
+  /// are the ones that broken files usually raise.
+  package static func explanation(of error: (any Error)?) -> String {
+    let code = (error as NSError?)?.code
+    return switch code {
+    case 4: "the document has no content"
+    case 5: "it ends in the middle; a tag is not closed"
+    case 9: "it has a character that XML doesn't allow"
+    case 23, 26, 27, 68: "a name or an entity reference (&…;) is malformed"
+    case 38: "an attribute's value contains '<'"
+    case 39, 40: "an attribute's value is not closed"
+    case 41: "an attribute has no value"
+    case 42: "an attribute is given twice"
+    case 65: "a space is missing between attributes"
+    case 73: "a tag is not closed with '>'"
+    case 76: "an end tag doesn't match its start tag"
+    case 77: "it ends in the middle; a tag is not closed"
+    case 81, 32: "it has bytes that are not UTF-8"
+    case _?: "what stands there is no XML"
+    case nil: "it ends in the middle"
+    }
+  }
+
+  /// Whether a document ends before its outermost element does, whose name is given.
+  package static func isCutOff(_ data: Data, root: String) -> Bool {
+    let text: String = String(decoding: data.suffix(4096), as: UTF8.self)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    // A comment or an instruction may follow.
+    if text.hasSuffix("-->") || text.hasSuffix("?>") { return false }
+    guard text.hasSuffix(">"), let start = text.range(of: "</", options: .backwards) else { return true }
+    return text[start.upperBound...].dropLast().trimmingCharacters(in: .whitespacesAndNewlines) != root
+  }
+
   /// Why a document is not given to the parser, with the line, counted from 1; nil if it may be.
   ///
   /// Cost: three passes over the bytes, quicker than the parser's.

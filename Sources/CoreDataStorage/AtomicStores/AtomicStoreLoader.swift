@@ -189,6 +189,13 @@ package final class AtomicStoreLoader {
   }
 
   /// Notes what is wrong with the file itself: one sentence, or more.
+  func noteCutOff(atLine line: Int) {
+    leftOut.isCutOff = true
+    note(
+      damage:
+        "It is cut off at line \(line): objects that stood behind it are lost, and nothing tells how many.")
+  }
+
   func note(damage: String) { leftOut.add(StoreProblem(.damage, damage)) }
 
   private func name(_ place: Place) -> String { "The \(layout.entities[place.entity].name) \(place.key)" }

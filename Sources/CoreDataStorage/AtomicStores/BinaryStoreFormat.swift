@@ -167,17 +167,21 @@ struct BinaryStoreHeader {
   let metadata: Range<Int>
   let data: Range<Int>
   let highestKey: Int64
+  /// Whether the file ends before the objects do, which precede the metadata.
+  let isCutOff: Bool
 
   init(dataSize: Int, metadataSize: Int, highestKey: Int64) {
     data = Self.size..<Self.size + dataSize
     metadata = data.upperBound..<data.upperBound + metadataSize
     self.highestKey = highestKey
+    isCutOff = false
   }
 
   init(_ file: AtomicStoreFile) throws {
     let bytes: Data = file.bytes
     guard bytes.count >= Self.size else {
-      throw file.damage("It ends within its header.", .restoring)
+      throw file.damage(
+        "The file is cut off: it has \(bytes.count) bytes, and ends within its header.", .restoring)
     }
     func number(_ offset: Int) -> UInt64 {
       bytes[relative: offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -187,13 +191,21 @@ struct BinaryStoreHeader {
         "The version of the format is \(number(8) >> 32), \(number(8) & 0xFFFF_FFFF), not 1, \(XMLStoreFormat.version)."
       )
     }
+    isCutOff = number(16) >= UInt64(Self.size) && number(16) < 1 << 40 && number(16) > UInt64(bytes.count)
     func part(_ what: String, at offset: Int) throws -> Range<Int> {
       let (start, length): (UInt64, UInt64) = (number(offset), number(offset + 8))
       guard start >= UInt64(Self.size), start <= UInt64(bytes.count), length <= UInt64(bytes.count) - start
       else {
+        let (end, isTooLarge): (UInt64, Bool) = start.addingReportingOverflow(length)
+        // A length that no file has is damage of the header.
+        if start >= UInt64(Self.size), !isTooLarge, end < 1 << 40 {
+          throw file.damage(
+            "The file is cut off: it has \(bytes.count) bytes, and by its header the \(what) end at \(end).",
+            .repairing)
+        }
         throw file.damage(
-          "Its header places \(length) bytes of \(what) at \(start), but the file has \(bytes.count) bytes; it is cut off "
-            + "or damaged.", .repairing)
+          "Its header places \(length) bytes of \(what) at \(start), but the file has \(bytes.count) bytes; it is damaged.",
+          .repairing)
       }
       return Int(start)..<Int(start + length)
     }

@@ -86,7 +86,11 @@ struct BinaryStoreReader {
         try body(&reader)
       }
     } catch let error as PlistError {
-      throw file.damage("Its objects can't be read: \(error.reason).", .repairing)
+      throw file.damage(
+        header.isCutOff
+          ? "The file is cut off within its objects, at byte \(file.bytes.count); where each of them stands was told at the "
+            + "end."
+          : "Its objects can't be read: \(error.reason).", .repairing)
     }
   }
 

@@ -83,8 +83,19 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     let isWhole: Bool = parse(file.bytes)
     if let failure { throw failure }
     if !isFinished || (!isWhole && !readsOnlyInfo) {
-      throw file.damage("Its XML is damaged: it ends early.", .repairing)
+      throw file.damage(
+        isCutOff
+          ? "It is cut off: it ends at line \(lineCount), without the end of <database>."
+          : "Its XML is damaged: it ends early.", .repairing)
     }
+  }
+
+  /// Whether the document ends before its end.
+  private var isCutOff: Bool { XMLBytes.isCutOff(file.bytes, root: "database") }
+
+  private var lineCount: Int {
+    let isEnded: Bool = file.bytes.last == UInt8(ascii: "\n")
+    return file.bytes.count { $0 == UInt8(ascii: "\n") } + (isEnded ? 0 : 1)
   }
 
   private func parse(_ bytes: Data) -> Bool {
@@ -116,6 +127,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       if let failure { throw failure }
       return
     }
+    if isCutOff { loader?.noteCutOff(atLine: lineCount) }
     try read(remains.head(before: form.objects))
     try remains.forEachObject(from: form.objects) { object in
       if XMLStoreForm(object.document).isWhole {
@@ -245,12 +257,13 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       if !isStopped, !(readsOnlyInfo && isFinished) { noteDamage(atLine: parser.lineNumber) }
       return parser.abortParsing()
     }
-    let code: Int = (parseError as NSError).code
-    fail(
-      parser,
-      file.damage(
-        "Its XML is damaged at line \(parser.lineNumber) (error \(code) of libxml2).", .repairing
-      ))
+    let line: Int = parser.lineNumber
+    let reason: String =
+      isCutOff
+      ? "It is cut off: it ends at line \(lineCount), without the end of <database>."
+        + (line < lineCount ? " Its XML is damaged at line \(line) already." : "")
+      : "Its XML is damaged at line \(line): \(XMLBytes.explanation(of: parseError))."
+    fail(parser, file.damage(reason, .repairing))
   }
 
   // MARK: Elements

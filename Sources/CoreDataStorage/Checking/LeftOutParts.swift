@@ -7,6 +7,8 @@ package struct LeftOutParts: Sendable, Equatable {
   /// All that was left out, objects included, and why.
   package var problems: [StoreProblem] { noted.all }
   private var noted = StoreProblems()
+  /// Whether the end of the file is missing, with objects that nobody can count.
+  package var isCutOff: Bool = false
 
   package init() {}
 
@@ -31,6 +33,7 @@ package struct LeftOutParts: Sendable, Equatable {
   }
 
   package static func == (one: LeftOutParts, other: LeftOutParts) -> Bool {
-    one.objects == other.objects && one.others == other.others && one.problems == other.problems
+    one.isCutOff == other.isCutOff && one.objects == other.objects && one.others == other.others
+      && one.problems == other.problems
   }
 }

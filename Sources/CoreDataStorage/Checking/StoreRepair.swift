@@ -16,6 +16,8 @@ package final class StoreRepair {
     }
 
     package var entities: [Entity] = []
+    /// Whether the end of the file is missing, so that more objects may be lost than anybody can count.
+    package var isCutOff: Bool = false
     /// Rows that were found and left out, because they stand for no object.
     package var unreachable: [UnreachableRows] = []
     /// Tables some of whose pages can't be read, and what was found of them nevertheless.
@@ -188,6 +190,7 @@ package final class StoreRepair {
   /// What could not be read of a file, which is read as a whole when it is opened.
   private func noteWhatWasLeftOut() {
     let parts: LeftOutParts = source.partsLeftOut()
+    outcome.isCutOff = parts.isCutOff
     for problem in parts.problems { changes.add(problem) }
     for object in parts.objects {
       guard let place = entities.firstIndex(where: { $0.index == Int(object.entity) }) else { continue }

@@ -333,7 +333,7 @@ struct AtomicStoreTests {
       ("id=\"z103\"", "id=\"z102\"", "two objects"), ("id=\"z103\"", "id=\"103\"", "z and a number"),
       ("type=\"TAG\"", "type=\"TOG\"", "no entity 'TOG'"),
       ("name=\"title\"", "name=\"tutle\"", "no attribute 'tutle'"),
-      ("name=\"tags\"", "name=\"togs\"", "no relationship 'togs'"), ("</database>", "", "damaged"),
+      ("name=\"tags\"", "name=\"togs\"", "no relationship 'togs'"), ("</database>", "", "is cut off"),
       ("type=\"double\">2", "type=\"double\">x", "no value for Item.price"),
       ("<database>", "<datebase>", "<datebase>"), ("134481920", "7", "version"),
       ("idrefs=\"z", "idrefs=\"z-9", "an object with the id -9"),
