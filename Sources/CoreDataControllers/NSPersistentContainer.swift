@@ -18,11 +18,16 @@ import Foundation
 nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   // Sendable: immutable except for the descriptions, which are set up before the container is shared.
 
-  public final let name: String
-  public final let managedObjectModel: NSManagedObjectModel
-  public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
+  private let ownName: String
+  private let ownModel: NSManagedObjectModel
+  private let ownCoordinator: NSPersistentStoreCoordinator
+  private let ownContext: NSManagedObjectContext
+
+  open var name: String { ownName }
+  open var managedObjectModel: NSManagedObjectModel { ownModel }
+  open var persistentStoreCoordinator: NSPersistentStoreCoordinator { ownCoordinator }
   /// The context of the main queue.
-  public final let viewContext: NSManagedObjectContext
+  open var viewContext: NSManagedObjectContext { ownContext }
   /// The stores that `loadPersistentStores` opens; one SQLite store `<name>.sqlite` in
   /// ``defaultDirectoryURL()`` unless set.
   open var persistentStoreDescriptions: [NSPersistentStoreDescription]
@@ -36,12 +41,13 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
-    self.name = name
-    managedObjectModel = model
-    persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
-    viewContext.persistentStoreCoordinator = persistentStoreCoordinator
-    viewContext.name = "viewContext"
+    // Not the properties, which a subclass may override.
+    ownName = name
+    ownModel = model
+    ownCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    ownContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    ownContext.persistentStoreCoordinator = ownCoordinator
+    ownContext.name = "viewContext"
     persistentStoreDescriptions = [
       NSPersistentStoreDescription(
         url: Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))

@@ -4,6 +4,49 @@ import StackSupport
 import TestSupport
 import Testing
 
+/// A program's container, as such are written for Apple's framework.
+private final class OverridingContainer: NSPersistentContainer, @unchecked Sendable {
+  override var viewContext: NSManagedObjectContext {
+    let context: NSManagedObjectContext = super.viewContext
+    context.name = "own"
+    return context
+  }
+  override var name: String { "Own \(super.name)" }
+  override var managedObjectModel: NSManagedObjectModel { super.managedObjectModel }
+  override var persistentStoreCoordinator: NSPersistentStoreCoordinator { super.persistentStoreCoordinator }
+}
+
+private final class OverridingController: NSFetchedResultsController<NSManagedObject> {
+  override var fetchedObjects: [NSManagedObject]? { super.fetchedObjects?.reversed() }
+  override var sections: [any NSFetchedResultsSectionInfo]? { [] }
+  override func object(at indexPath: IndexPath) -> NSManagedObject { super.object(at: indexPath) }
+  override func indexPath(forObject object: NSManagedObject) -> IndexPath? {
+    super.indexPath(forObject: object)
+  }
+}
+
+/// What programs override of containers and controllers.
+@MainActor @Suite
+struct OverridingTests {
+  @Test func `the properties of a container and of a controller can be overridden`() throws {
+    let container = OverridingContainer(name: "World", managedObjectModel: World.shared)
+    container.persistentStoreDescriptions[0].type = NSInMemoryStoreType
+    container.loadPersistentStores { _, error in #expect(error == nil) }
+    let context: NSManagedObjectContext = container.viewContext
+    #expect(context.name == "own" && container.name == "Own World")
+    _ = context.item("a")
+    _ = context.item("b")
+    try context.save()
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+    request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+    let controller = OverridingController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+    try controller.performFetch()
+    #expect(controller.fetchedObjects?.map { $0.value(forKey: "title") as? String } == ["b", "a"])
+    #expect(controller.sections?.isEmpty == true)
+  }
+}
+
 /// Lists that follow their context.
 @Suite
 struct FetchedResultsTests {

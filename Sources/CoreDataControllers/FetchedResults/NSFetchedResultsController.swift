@@ -96,7 +96,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
   // MARK: Results
 
   /// All results in order; nil before the first fetch.
-  public final var fetchedObjects: [ResultType]? {
+  open var fetchedObjects: [ResultType]? {
     guard let list = tracker.list else { return nil }
     if let typed, typed.version == tracker.version { return typed.objects }
     let objects: [ResultType] = list.objects.compactMap { $0 as? ResultType }
@@ -105,7 +105,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
   }
 
   /// The object at a place. Stops the program when there is none, as an array does.
-  public final func object(at indexPath: IndexPath) -> ResultType {
+  open func object(at indexPath: IndexPath) -> ResultType {
     guard let list = tracker.list else {
       fatalError("NSFetchedResultsController has no objects yet; call performFetch() first.")
     }
@@ -119,14 +119,14 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
   }
 
   /// The place of an object; nil if it is none of the results.
-  public final func indexPath(forObject object: ResultType) -> IndexPath? {
+  open func indexPath(forObject object: ResultType) -> IndexPath? {
     tracker.position(of: object).flatMap { tracker.list?.indexPath($0) }
   }
 
   // MARK: Sections
 
   /// The sections; one without a section key path, nil before the first fetch.
-  public final var sections: [any NSFetchedResultsSectionInfo]? {
+  open var sections: [any NSFetchedResultsSectionInfo]? {
     tracker.sections
   }
 
