@@ -208,6 +208,39 @@ struct ModelCompilerTests {
     for kind in ["slots", "portable"] { #expect(try !accessors(kind).contains("func")) }
   }
 
+  // Finding: programs that used a library's subscript by name did not compile.
+  @Test func `a library may give objects a subscript by name, as for Apple's framework`() throws {
+    let library: URL = folder.url.appendingPathComponent("Helper.swift")
+    try Data(
+      """
+      import CoreData
+      extension NSManagedObject {
+        public subscript(key: String) -> Any? {
+          get { value(forKey: key) }
+          set { setValue(newValue, forKey: key) }
+        }
+      }
+
+      """.utf8
+    ).write(to: library)
+    let module: URL = folder.url.appendingPathComponent("Helper.swiftmodule")
+    #expect(try Programs.typeCheck([library], module: "Helper", makes: module) == "")
+    let use: URL = folder.url.appendingPathComponent("Use.swift")
+    try Data(
+      """
+      import CoreData
+      import Helper
+      func name(of object: NSManagedObject) -> String? {
+        object["name"] = "a"
+        let value = object["name"]
+        return value as? String
+      }
+
+      """.utf8
+    ).write(to: use)
+    #expect(try Programs.typeCheck([use], searching: [folder.url]) == "")
+  }
+
   @Test func `the alias file settles names that Foundation has too`() throws {
     #expect(try Programs.modelCompiler("aliases", path("Names.swift")).status == 0)
     let use: URL = folder.url.appendingPathComponent("Use.swift")

@@ -390,7 +390,9 @@ extension NSManagedObject {
     didChangeValue(forKey: inKey)
   }
 
-  /// A property by its name; the same as ``value(forKey:)`` and ``setValue(_:forKey:)``.
+  /// A property by its name; the same as ``value(forKey:)`` and ``setValue(_:forKey:)``. Disfavored, since
+  /// libraries for Apple's framework, which has no such subscript in Swift, declare it themselves.
+  @_disfavoredOverload
   public final subscript(key: String) -> Any? {
     get { value(forKey: key) }
     set { setValue(newValue, forKey: key) }

@@ -45,21 +45,25 @@ enum Programs {
   }
 
   /// Checks sources with the modules of this build, as a module of their own; warnings are errors. Returns
-  /// what the compiler says, nothing for correct code.
+  /// what the compiler says, nothing for correct code. `makes`: a file for the module; `searching`: where
+  /// others are.
   static func typeCheck(
-    _ sources: [URL], module: String = "Checked", isolation: String = "nonisolated"
+    _ sources: [URL], module: String = "Checked", isolation: String = "nonisolated", makes: URL? = nil,
+    searching others: [URL] = []
   ) throws -> String {
     let checkouts: URL = build.resolvingSymlinksInPath()
       .appendingPathComponent("../../checkouts").standardizedFileURL
-    let folders: [String] = [
-      build.appendingPathComponent("Modules").path,
-      SharedFiles.package.appendingPathComponent("Sources/CZlib").path,
-      SharedFiles.package.appendingPathComponent("Sources/CSwiftRuntime").path,
-      checkouts.appendingPathComponent("GRDB.swift/Sources/GRDBSQLite").path,
-    ]
+    let folders: [String] =
+      others.map(\.path) + [
+        build.appendingPathComponent("Modules").path,
+        SharedFiles.package.appendingPathComponent("Sources/CZlib").path,
+        SharedFiles.package.appendingPathComponent("Sources/CSwiftRuntime").path,
+        checkouts.appendingPathComponent("GRDB.swift/Sources/GRDBSQLite").path,
+      ]
     let output: Output = try run(
       URL(fileURLWithPath: "/usr/bin/env"),
-      ["swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors"]
+      ["swiftc", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors"]
+        + (makes.map { ["-emit-module", "-emit-module-path", $0.path] } ?? ["-typecheck"])
         + ["-default-isolation", isolation, "-module-name", module]
         + folders.flatMap { ["-I", $0] } + sources.map(\.path))
     return output.status == 0 ? "" : output.text
