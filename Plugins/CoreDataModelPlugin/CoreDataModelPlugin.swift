@@ -44,11 +44,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
           arguments: ["compile", mapping.path, compiled.path],
           inputFiles: inputs(mapping) + models.flatMap(inputs), outputFiles: [compiled]))
     }
-    if commands.isEmpty {
-      Diagnostics.warning(
-        "The target \(target.name) has no .xcdatamodeld, .xcdatamodel or .xcmappingmodel for CoreDataModelPlugin to compile."
-      )
-    }
+    warnOfStrayModels(besides: files, compiles: !commands.isEmpty, target, in: context.package)
     if target.kind != .snippet, settings["aliases"] as? Bool ?? true {
       let aliases: URL = folder.appendingPathComponent("CoreDataAmbiguousNames.swift")
       commands.append(
@@ -58,6 +54,42 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         ))
     }
     return commands
+  }
+
+  /// Warns of models that nothing compiles: those that the target excludes and, if it has none at all, those
+  /// of other targets, which may have been put into the wrong folder.
+  private func warnOfStrayModels(
+    besides files: [URL], compiles: Bool, _ target: any SourceModuleTarget, in package: Package
+  ) {
+    let known = Set(files.map(\.standardizedFileURL.path))
+    let folder: String = target.directoryURL.standardizedFileURL.path + "/"
+    let others: [any SourceModuleTarget] = package.targets.compactMap { $0 as? any SourceModuleTarget }
+      .filter { $0.id != target.id }
+    let inner: [String] = others.map { $0.directoryURL.standardizedFileURL.path + "/" }.filter {
+      $0.hasPrefix(folder)
+    }
+    for model in TargetFiles.models(in: target.directoryURL) {
+      let path: String = model.standardizedFileURL.path
+      if known.contains(path) || inner.contains(where: path.hasPrefix) { continue }
+      let name: String = model.deletingLastPathComponent().lastPathComponent
+      Diagnostics.warning(
+        "\(path): Nothing compiles this model, since the target \(target.name) excludes its folder: name the folder in the "
+          + "target's coredata-modelc.json, {\"folders\": [\"\(name)\"]}, or remove what is not used."
+      )
+    }
+    if compiles { return }
+    let found: [String] = others.flatMap { other in
+      TargetFiles.models(in: other.directoryURL).map {
+        "\($0.lastPathComponent) in the folder of the target \(other.name)"
+      }
+    }
+    let hint: String =
+      found.isEmpty
+      ? ""
+      : " There is \(found.sorted().prefix(3).joined(separator: ", ")): list the plugin there, or move the model."
+    Diagnostics.warning(
+      "The target \(target.name) has no .xcdatamodeld, .xcdatamodel or .xcmappingmodel for CoreDataModelPlugin to compile.\(hint)"
+    )
   }
 
   private func compile(

@@ -50,8 +50,13 @@ struct CoreDataSourcesPlugin: BuildToolPlugin {
     for file in beside { arguments += ["--beside", file.path] }
     var inputs: [URL] = sources + beside
     let own = Set(target.sourceFiles.map { $0.url.standardizedFileURL.path })
+    // CoreDataModelPlugin, if it comes first, tells of them itself.
+    let isTold: Bool = target.pluginGeneratedSources.contains {
+      let name: String = $0.lastPathComponent
+      return name == "CoreDataAmbiguousNames.swift" || name.hasSuffix("+CoreDataClasses.swift")
+    }
     for model in TargetFiles.models(in: target.directoryURL)
-    where !own.contains(model.standardizedFileURL.path) {
+    where !isTold && !own.contains(model.standardizedFileURL.path) {
       arguments += ["--model", model.standardizedFileURL.path]
     }
     // The plugin that reads them always makes a source; one that is listed later compiles nothing for these.

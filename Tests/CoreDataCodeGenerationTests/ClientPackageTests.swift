@@ -153,6 +153,13 @@ struct ClientPackageTests {
     #expect(sixth.status == 0 && !sixth.text.contains("warning: "), "\(sixth.text.suffix(2000))")
     #expect(try Programs.run(folder.url.appendingPathComponent(".build/debug/App"), []).text == run.text)
 
+    // A model in a folder that the options do not name is told of, once, and so are those of other targets.
+    try Data("{\"folders\": []}".utf8).write(to: sources.appendingPathComponent("coredata-modelc.json"))
+    let stray: Output = try build(folder.url)
+    let told: String =
+      "ToDo.xcdatamodeld: Nothing compiles this model, since the target App excludes its folder"
+    #expect(stray.text.ranges(of: told).count == 1, "\(stray.text.suffix(2000))")
+
     // One that does not exist has its line.
     let options: URL = sources.appendingPathComponent("coredata-modelc.json")
     try Data("{\n  \"folders\": [\n    \"Shaerd\"\n  ]\n}".utf8).write(to: options)
