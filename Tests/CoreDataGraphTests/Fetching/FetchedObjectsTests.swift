@@ -104,6 +104,24 @@ struct FetchedObjectsTests {
   }
 
   @Test(arguments: StoreKind.fetchingRows)
+  func `an object of a loaded page that others delete reads as before until it is refreshed`(
+    kind: StoreKind
+  ) throws {
+    let stack: Stack = try filled(kind, 4)
+    try stack.run { context in
+      let items: FetchedObjects<Item> = try context.results(of: request(context, batch: 2))
+      let page: [Item] = try items.page(2..<4)
+      try stack.elsewhere { other in
+        for item in try other.all(Item.self, "Item") { other.delete(item) }
+        try other.save()
+      }
+      #expect(page.map(\.title) == ["002", "003"] && page.allSatisfy { !$0.isDeleted })
+      context.refresh(page[0], mergeChanges: false)
+      #expect(page[0].title == nil && page[0].isDeleted && !page[1].isDeleted)
+    }
+  }
+
+  @Test(arguments: StoreKind.fetchingRows)
   func `unsaved changes are merged by loading few objects`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
