@@ -39,7 +39,8 @@ struct LostReferences {
     }
     problems.append(
       "\(fact), and \(required.entity).\(required.relationship.name) is required in the new model. Set other objects, "
-        + "or delete these ones, with the old model, or make the relationship optional in the new one.")
+        + "or delete these ones, with the version that the store has, or make the relationship optional in the new one."
+    )
   }
 
   /// The relationships that are made of one of the source.

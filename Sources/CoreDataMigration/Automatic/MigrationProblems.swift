@@ -71,7 +71,8 @@ struct MigrationProblems {
         return count == 0
           ? nil
           : "\(count) object(s) of \(condition.entity) have another number of \(relationship). \(condition) "
-            + "Change them with the old model, or the limits in the new one."
+            + "Change them with the version that the store has"
+            + (step.isDown ? "." : ", or the limits in the new one.")
       case .hasNoObjects:
         let former: String? = step.inference?.difference.entities
           .first { $0.destination?.name == condition.entity }?.source?.name
@@ -101,8 +102,8 @@ struct MigrationProblems {
   private func unreadableFiles() throws -> [String] {
     if store.type != NSSQLiteStoreType { return [] }
     return try contents.fileProblems().map { problem in
-      "\(problem.count) object(s): \(problem.message) Bring the file back, or set the value to nil with the old model: "
-        + "an object is copied with all its values or not at all."
+      "\(problem.count) object(s): \(problem.message) Bring the file back, or set the value to nil with the version that the "
+        + "store has: an object is copied with all its values or not at all."
     }
   }
 
@@ -121,7 +122,7 @@ struct MigrationProblems {
       if count == 0 { return nil }
       return "\(count) object(s) of \(entity) have a value of \(narrowing.key) that "
         + "\(narrowing.destination).\(narrowing.attribute.name), of type "
-        + "\(narrowing.attribute.attributeType.editorName), does not take. Change them with the old model, give the "
+        + "\(narrowing.attribute.attributeType.editorName), does not take. Change them with the version that the store has, give the "
         + "attribute a wider type, or compute a smaller value in the mapping."
     }
   }
@@ -140,7 +141,7 @@ struct MigrationProblems {
         if count == 0 { return nil }
         return
           "\(count) object(s) of \(entity) have no value of \(key), from which \(prepared.destination?.name ?? "")."
-          + "\(value.path) is made, which is required. Set values with the old model, give the attribute a default value "
+          + "\(value.path) is made, which is required. Set values with the version that the store has, give the attribute a default value "
           + "in the new one, or compute another value in the mapping."
       }
     }
