@@ -22,7 +22,7 @@ struct RefusedValues {
 
   /// What ends a copy.
   func problems() throws -> [String] {
-    try broken().map { "\($0) Change them with the old model, or the rule in the new one." } + lacking()
+    try broken().map { "\($0) Change them with the version that the store has, or take the rule back." } + lacking()
   }
 
   /// The same for a step in place.
@@ -115,7 +115,7 @@ struct RefusedValues {
         if count == 0 { return nil }
         return "\(count) object(s) of \(source.name ?? "") have "
           + (Self.isToMany(property) ? "another number of \(key)" : "no value of \(key)")
-          + ", as neither model allows. Change or delete them with the old model, or change the new one."
+          + ", as neither model allows. Change or delete them with the version that the store has, or change the new one."
       }
     }
   }
