@@ -22,7 +22,8 @@ struct RefusedValues {
 
   /// What ends a copy.
   func problems() throws -> [String] {
-    try broken().map { "\($0) Change them with the version that the store has, or take the rule back." } + lacking()
+    try broken().map { "\($0) Change them with the version that the store has, or take the rule back." }
+      + lacking()
   }
 
   /// The same for a step in place.
