@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -306,6 +307,38 @@ OPEN_AT(openat64)
 
 bool crash_points_are_available(void) { return true; }
 
+typedef struct {
+  int (*function)(void *);
+  void *context;
+  int result;
+} Work;
+
+static void *work(void *argument) {
+  Work *own = argument;
+  own->result = own->function(own->context);
+  return NULL;
+}
+
+/// Runs a function in a thread that this process has made. The runtime of Swift keeps the number of a thread,
+/// and the one that has forked goes on with its former number: where it waits for another thread, it would
+/// wait for ever.
+static int runInOwnThread(int (*function)(void *), void *context) {
+  Work own = {.function = function, .context = context, .result = 1};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, work, &own) != 0) return 1;
+  pthread_join(thread, NULL);
+  return own.result;
+}
+
+/// A process that a thread of libdispatch has started has most signals blocked.
+static void endAfterAMinute(void) {
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+  alarm(60);
+}
+
 CrashOutcome crash_points_run(CrashKind kind, long point, int (*function)(void *), void *context) {
   CrashOutcome outcome = {.status = -1};
   Shared *memory = mmap(NULL, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -316,8 +349,8 @@ CrashOutcome crash_points_run(CrashKind kind, long point, int (*function)(void *
   pid_t child = fork();
   if (child == 0) {
     shared = memory;
-    alarm(60);
-    _exit(function(context));
+    endAfterAMinute();
+    _exit(runInOwnThread(function, context));
   }
   if (child > 0) {
     while (waitpid(child, &outcome.status, 0) < 0 && errno == EINTR) {}
