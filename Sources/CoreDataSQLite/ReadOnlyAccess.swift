@@ -20,7 +20,8 @@ import GRDBSQLite
 /// process's saves; but a different file at the path is another store and is refused. If something changed
 /// during a read, its result is dropped and the read is repeated. With a private copy each change costs
 /// another copy; a store that changes faster than it can be read gives an explained error after a few
-/// attempts.
+/// attempts. A log that only grows while it is copied is no change: the copy has the last transaction that is
+/// whole in it.
 final class ReadOnlyAccess: @unchecked Sendable {
   // Sendable: `current`, `isClosed`, `watched`, `rescue` and `damaged` are guarded by `lock`.
 
