@@ -97,9 +97,8 @@ struct AutomaticMigration {
           + (store.mismatch.map { "\($0)" } ?? ""))
     }
     // The new store would take the place of a file that nobody may write.
-    if let objection = WritePermission(store.url).objectionOfFile {
-      throw MigrationFailure.sourceStore(
-        store.url, "\(objection) \(ReadOnlyReason.permission.advice(for: MigrationWords.reader))")
+    if let file = ForbiddenFile.first(ofStoreAt: store.url, writing: true), !file.isFolder {
+      throw MigrationFailure.sourceStore(store.url, file.sentence)
     }
     let lock = try MigrationLock(of: store.url)
     defer { lock.release() }

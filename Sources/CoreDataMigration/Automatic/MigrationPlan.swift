@@ -97,11 +97,7 @@ public struct MigrationPlan: CustomStringConvertible {
   /// Whether files of a migration lie beside the store whose process was killed when the store had the model
   /// already: ``run(verifies:keepingOriginalAt:progress:)`` removes them.
   package var hasLeftovers: Bool {
-    !isNeeded
-      && MigrationLock.names(of: url).contains { name in
-        FileStamp(path: url.followingLinks.deletingLastPathComponent().appendingPathComponent(name).path)
-          != nil
-      }
+    !isNeeded && (MigrationLock.exists(for: url) || StagingFolder(for: url).exists)
   }
 
   /// The plan for a store, of the kind that its file is of.
@@ -172,11 +168,11 @@ public struct MigrationPlan: CustomStringConvertible {
     var refusing: AutomaticMigration = migration
     refusing.showsUnfinished = false
     self.migration = refusing
+    let forbidden: [String] = ForbiddenFile.all(ofStoreAt: store.url, writing: true).map(\.sentence)
     steps = found.enumerated().map { number, step in
       Step(
         step, counts: number == 0 ? file : nil, number == 0 ? contents : nil, choice,
-        number == 0 ? WritePermission(store.url).problems + problems + lost.problems : [],
-        known: migration.known)
+        number == 0 ? forbidden + problems + lost.problems : [], known: migration.known)
     }
     // The file of an open store is not read for the digest of its contents.
     contents?.close()

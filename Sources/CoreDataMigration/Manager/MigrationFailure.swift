@@ -135,7 +135,7 @@ enum MigrationFailure: Error, CustomStringConvertible {
     switch error {
     case StoreError.invalidFile(_, let reason, let cure):
       return ErrorMessage(reason, advice: cure.advice).description
-    case let error as StoreError: return error.message(for: MigrationWords.reader).description
+    case let error as StoreError: return error.message().description
     default: break
     }
     if !(error is CocoaError), !((error as Any) is NSError) { return "\(error)" }

@@ -140,7 +140,7 @@ struct ImportCommand: ParsableCommand {
     if let reason = store.readOnlyReason {
       throw CommandFailure(
         "\(options.store): The store can't be written: \(reason.text(ofStoreAt: url)). "
-          + reason.advice(for: .commandLine))
+          + reason.advice)
     }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator

@@ -90,10 +90,8 @@ struct MigrateCommand: ParsableCommand {
           contentsOf: URL(fileURLWithPath: path), modelsBeside: [URL(fileURLWithPath: to)])
       }
     }
-    let planned: MigrationPlan = try MigrationWords.$reader.withValue(.commandLine) {
-      try Transformation.$passesData.withValue(true) {
-        try withAdvice { try runNewestPlan(at: url, to: model, by: chosen) }
-      }
+    let planned: MigrationPlan = try Transformation.$passesData.withValue(true) {
+      try withAdvice { try runNewestPlan(at: url, to: model, by: chosen) }
     }
     let output = StandardOutput()
     if formatting.isJSON {

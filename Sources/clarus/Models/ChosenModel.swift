@@ -95,16 +95,15 @@ struct ChosenModel {
   private static func cure(
     for file: StoreInspection, _ stored: EntityVersions, _ modelPath: String, wasNamed: Bool
   ) -> String {
-    if wasNamed, let versions = try? ModelArgument.versions(at: modelPath),
-      let fitting = versions.first(where: { ModelMatch.difference($0.model, stored).count == 0 })
-    {
-      return "Its version \"\(fitting.name)\" fits: name that, or leave --model-version out."
+    func fitting(_ path: String) -> String? {
+      (try? ModelArgument.versions(at: path))?
+        .first { ModelMatch.difference($0.model, stored).count == 0 }?.name
     }
-    if let folder = ModelArgument.folder(of: modelPath),
-      let versions = try? ModelArgument.versions(at: folder),
-      let fitting = versions.first(where: { ModelMatch.difference($0.model, stored).count == 0 })
-    {
-      return "Its version \"\(fitting.name)\" fits: give --model \(folder)."
+    if wasNamed, let name = fitting(modelPath) {
+      return "Its version \"\(name)\" fits: name that, or leave --model-version out."
+    }
+    if let folder = ModelArgument.folder(of: modelPath), let name = fitting(folder) {
+      return "Its version \"\(name)\" fits: give --model \(folder)."
     }
     if file.model != nil {
       return "The store carries its own model: leave --model out to read it by that one."

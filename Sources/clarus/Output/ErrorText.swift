@@ -8,7 +8,7 @@ enum ErrorText {
   static func line(for error: any Error) -> String {
     switch error {
     case let error as CommandFailure: oneLine(error.line)
-    case let error as StoreError: oneLine(error.message(for: .commandLine).description)
+    case let error as StoreError: oneLine(error.message().description)
     case let error as ModelFileError: oneLine(error.description)
     case let error as CoreDataPredicates.PredicateError: oneLine(error.description)
     default:
