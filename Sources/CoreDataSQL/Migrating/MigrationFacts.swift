@@ -54,6 +54,14 @@ package struct MigrationFacts: Sendable {
     return max(counter, keys[table.name]?.upperBound ?? 0, 0)
   }
 
+  /// The columns of a table that are none of its schema's.
+  func foreignColumns(of table: TableSchema) -> [String] {
+    let known = Set((table.columns.map(\.name) + AppleNames.fixedColumns).map(DatabaseNames.fold))
+    let name: String = DatabaseNames.fold(table.name)
+    let found: [String] = database.tables.first { DatabaseNames.fold($0.name) == name }?.columns ?? []
+    return found.filter { !known.contains(DatabaseNames.fold($0)) }
+  }
+
   /// The rows of these entities, or of all; nil if they were not counted, as those of join tables.
   func rows(of table: String, numbers: [Int]? = nil) -> Int64? {
     guard let own = counts[table] else { return nil }

@@ -89,7 +89,7 @@ package struct MigrationPlanner {
       tables.append(change)
     }
     for (position, table) in old.tables.enumerated() {
-      let foreign: [String] = foreignColumns(of: table)
+      let foreign: [String] = facts.foreignColumns(of: table)
       if foreign.isEmpty { continue }
       guard let kept = tables.compactMap(\.kept).first(where: { $0.position == position }) else {
         obstacles += foreign.map {
@@ -102,13 +102,6 @@ package struct MigrationPlanner {
         "Table \(table.name) has a column \($0) that is not of the store's model, and the new model needs the name."
       }
     }
-  }
-
-  private func foreignColumns(of table: TableSchema) -> [String] {
-    let known: Set<String> = Set(
-      (table.columns.map(\.name) + AppleNames.fixedColumns).map(DatabaseNames.fold))
-    let all: [String] = facts.database.tables.first { $0.name == table.name }?.columns ?? []
-    return all.filter { !known.contains(DatabaseNames.fold($0)) }
   }
 
   private mutating func changeJoins() {

@@ -50,13 +50,8 @@ package struct SchemaDrift {
   }
 
   private func foreignColumns() -> [StoreDrift] {
-    schema.tables.flatMap { table -> [StoreDrift] in
-      let known: Set<String> = Set(
-        (table.columns.map(\.name) + AppleNames.fixedColumns).map(DatabaseNames.fold))
-      let found: [String] =
-        facts.database.tables.first { DatabaseNames.fold($0.name) == DatabaseNames.fold(table.name) }?
-        .columns ?? []
-      return found.filter { !known.contains(DatabaseNames.fold($0)) }.map { column in
+    schema.tables.flatMap { table in
+      facts.foreignColumns(of: table).map { column in
         StoreDrift(.foreign, "Table \(table.name) has a column \(column) that is not of the model.")
       }
     }
