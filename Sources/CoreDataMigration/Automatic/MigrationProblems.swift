@@ -63,11 +63,7 @@ struct MigrationProblems {
           : Self.sentence(
             .missingValues(entity: condition.entity, property: property, count: Int64(count)))
       case .hasCount(let relationship, let range):
-        let count: Int = try count(relationship) { key in
-          NSPredicate(
-            format: "%K.@count > 0 AND (%K.@count < %@ OR %K.@count > %@)", key, key,
-            NSNumber(value: range.lowerBound), key, NSNumber(value: range.upperBound))
-        }
+        let count: Int = try count(relationship) { RefusedValues.anotherCount(of: $0, than: range) }
         return count == 0
           ? nil
           : "\(count) object(s) of \(condition.entity) have another number of \(relationship). \(condition) "

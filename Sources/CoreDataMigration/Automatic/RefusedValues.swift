@@ -144,10 +144,18 @@ struct RefusedValues {
   {
     guard (new.minCount, new.maxCount) == (old.minCount, old.maxCount), new.minCount > 0 || new.maxCount > 0
     else { return nil }
-    let (least, most) = (new.minCount, new.maxCount > 0 ? new.maxCount : .max)
-    return NSPredicate(
-      format: "%K.@count >= %@ AND (%K.@count < %@ OR %K.@count > %@)", old.name,
-      NSNumber(value: new.isOptional ? 1 : 0), old.name, NSNumber(value: least), old.name,
-      NSNumber(value: most))
+    let most: Int = new.maxCount > 0 ? max(new.minCount, new.maxCount) : .max
+    return anotherCount(of: old.name, than: new.minCount...most, refusesNone: !new.isOptional)
+  }
+
+  /// True for objects with another number of members of a relationship. `refusesNone`: also for those that
+  /// have none.
+  static func anotherCount(of key: String, than range: ClosedRange<Int>, refusesNone: Bool = false)
+    -> NSPredicate
+  {
+    NSPredicate(
+      format: "%K.@count >= %@ AND (%K.@count < %@ OR %K.@count > %@)", key,
+      NSNumber(value: refusesNone ? 0 : 1), key, NSNumber(value: range.lowerBound), key,
+      NSNumber(value: range.upperBound))
   }
 }

@@ -36,15 +36,18 @@ extension MigrationStack {
       ("changed", context.updatedObjects),
     ].first { !$0.1.isEmpty }
     let object: NSManagedObject? = changed?.1.min { "\($0.objectID)" < "\($1.objectID)" }
-    let policy: String =
-      currentMapping?.entityMigrationPolicyClassName.map { "The policy \($0)" } ?? "A policy"
     throw MigrationFailure.mapping(
       currentMapping?.name ?? "",
-      reason: "\(policy) has \(changed?.0 ?? "changed") the source object "
+      reason: "\(policyTitle) has \(changed?.0 ?? "changed") the source object "
         + "\(object.map { "\($0.objectID)" } ?? ""), and a migration leaves its source as it is",
       advice:
         "Change the destination's objects. What is not to be migrated, leave out: make no destination object."
     )
+  }
+
+  /// As errors name the present mapping's.
+  private var policyTitle: String {
+    currentMapping?.entityMigrationPolicyClassName.map { "The policy \($0)" } ?? "A policy"
   }
 
   /// Objects that are not saved are lost when a policy resets the destination's context.
@@ -52,12 +55,10 @@ extension MigrationStack {
     let context: NSManagedObjectContext = destination.context
     defer { resets = context.resetCount }
     guard context.resetCount != resets, let object = associations.droppedObject else { return }
-    let policy: String =
-      currentMapping?.entityMigrationPolicyClassName.map { "The policy \($0)" } ?? "A policy"
     throw MigrationFailure.mapping(
       currentMapping?.name ?? "",
       reason:
-        "\(policy) has reset the destination context, and an object of \(object.entity.name ?? "") that was not saved "
+        "\(policyTitle) has reset the destination context, and an object of \(object.entity.name ?? "") that was not saved "
         + "is lost",
       advice: "Save the context before, or leave reset() out: the manager releases the objects of each page.")
   }
