@@ -63,6 +63,7 @@ package struct StoreFileState: Sendable, Equatable {
 
   /// Whether there are pages in a WAL file. They may have any content, even an empty database.
   package var hasWAL: Bool { (wal?.size ?? 0) > 0 }
+
   /// The numbers that change when the WAL begins anew; none if there is no WAL.
   var walHeader: [UInt8] { hasWAL ? Self.firstBytes(of: path + "-wal", count: 32).bytes : [] }
 
@@ -91,13 +92,12 @@ package struct StoreFileState: Sendable, Equatable {
 
   /// Throws if a file is shorter than its header says. SQLite itself takes a last page that is cut off for
   /// whole, and reads zeros for the rest of it.
-  static func requireWhole(_ url: URL) throws {
-    var shortage: String?
+  func requireWhole() throws {
+    var shortage: String? = shortage
     // Without a journal another process may be about to write the rest.
-    for _ in 0..<5 {
-      shortage = StoreFileState(url: url).shortage
-      if shortage == nil { return }
+    for _ in 0..<5 where shortage != nil {
       Thread.sleep(forTimeInterval: 0.02)
+      shortage = StoreFileState(url: url).shortage
     }
     if let shortage { throw StoreError.invalidFile(url: url, reason: shortage, cure: .repairing) }
   }

@@ -24,9 +24,8 @@ enum SQLFunctions {
     }
     sqlite3_create_function_v2(connection, "NSCoreDataNow", 0, SQLITE_UTF8, nil, now, nil, nil, nil)
     sqlite3_create_function_v2(
-      connection, ExaminationStatements.isNoText, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, isNoText, nil,
-      nil,
-      nil)
+      connection, ExaminationStatements.isNoText, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, isNoText,
+      nil, nil, nil)
     for collation in SQLCollation.allCases {
       let comparison: StringComparison = comparison(collation)
       database.add(

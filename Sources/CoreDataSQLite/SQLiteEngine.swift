@@ -109,7 +109,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     if state.isBlank {
       throw StoreError.invalidFile(url: url, reason: "The file is empty; nothing was ever saved to it.")
     }
-    if !options.salvages, !options.examines { try StoreFileState.requireWhole(url) }
+    if !options.salvages, !options.examines { try state.requireWhole() }
     if options.isReadOnly { return try openToRead(url, layout, options, configuration, .requested) }
     if !isWritable(url) { return try openToRead(url, layout, options, configuration, .permission) }
     if let engine = try openToWrite(state, layout, options, configuration) { return engine }

@@ -37,6 +37,7 @@ package struct SQLiteOptions: Sendable {
 
   /// Whether the file is opened to be examined, so that damage is told in place of being an error.
   package var examines: Bool = false
+
   /// Whether the entity of a reference's object is taken from that object's row, whatever stands beside the
   /// reference.
   package var looksTargetsUp: Bool = false

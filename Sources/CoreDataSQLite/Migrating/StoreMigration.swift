@@ -137,7 +137,7 @@ struct StoreMigration {
     _ verification: MigrationVerification, progress: (MigrationProgress) throws -> Void
   ) throws -> MigrationReport {
     if options.isReadOnly { throw StoreError.readOnly(url: url, .requested) }
-    try StoreFileState.requireWhole(url)
+    try StoreFileState(url: url).requireWhole()
     let external = ExternalData(store: url, missing: .isError)
     let functions = MigrationFunctions(external: external)
     return try withoutActuallyEscaping(progress) { progress in
