@@ -30,6 +30,7 @@ extension SQLiteEngine {
     var parts = LeftOutParts()
     if options.salvages, let shortage = StoreFileState(url: url).shortage {
       parts.add(StoreProblem(.damage, shortage))
+      parts.isCutOff = true
     }
     return parts
   }

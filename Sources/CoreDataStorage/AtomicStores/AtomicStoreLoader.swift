@@ -188,7 +188,7 @@ package final class AtomicStoreLoader {
     leftOut.add(objectOf: unknown, key: key)
   }
 
-  /// Notes what is wrong with the file itself: one sentence, or more.
+  /// Notes that the end of the file is missing.
   func noteCutOff(atLine line: Int) {
     leftOut.isCutOff = true
     note(
@@ -196,6 +196,7 @@ package final class AtomicStoreLoader {
         "It is cut off at line \(line): objects that stood behind it are lost, and nothing tells how many.")
   }
 
+  /// Notes what is wrong with the file itself: one sentence, or more.
   func note(damage: String) { leftOut.add(StoreProblem(.damage, damage)) }
 
   private func name(_ place: Place) -> String { "The \(layout.entities[place.entity].name) \(place.key)" }
