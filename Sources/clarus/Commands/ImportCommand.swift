@@ -66,7 +66,9 @@ struct ImportCommand: ParsableCommand {
   @Option(name: .long, help: "The format of the file; otherwise by its ending.")
   var format: ImportFormat?
 
-  @Flag(name: .long, help: "Tell what would be done, and do nothing.")
+  @Flag(
+    name: .long,
+    help: "Tell what would be done, and keep nothing of it; the store has to be writable all the same.")
   var dryRun = false
 
   @Flag(name: .long, help: "Make a new store. There must be no such file.")

@@ -10,7 +10,8 @@ struct ModelSetCommand: ParsableCommand {
     usage: "clarus model set <model> <entity.name> [<type>] [<options>]",
     discussion: """
       What is not named stays as it is, and so does every other byte of the file. A new type keeps the default value, the limits and \
-      whatever else it can have; what it can't have is refused until it is given anew or taken away (--no-default, --no-min, …). \
+      whatever else it can have; what it can't have is refused until it is given anew or taken away (--no-default, --no-min, …). Where \
+      there was no default value, a number gets the editor's, 0, and a required Boolean NO. \
       Whether a relationship is optional or transient, and what it was called, can be set too.
 
       Stores have to be migrated after most changes: if there are any, add a version first (`clarus model add MODEL version`).
