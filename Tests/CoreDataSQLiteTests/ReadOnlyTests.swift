@@ -132,6 +132,9 @@ struct ReadOnlyTests {
       try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
       try $0.execute(sql: "CREATE TABLE pair (one INTEGER, two INTEGER)")
       try $0.execute(sql: "INSERT INTO pair VALUES (0, 0)")
+      // A copy takes longer than several transactions.
+      try $0.execute(sql: "CREATE TABLE padding (bytes BLOB)")
+      try $0.execute(sql: "INSERT INTO padding VALUES (zeroblob(8000000))")
     }
     return writer
   }
