@@ -46,7 +46,7 @@ extension NSManagedObjectModel {
     var versions: [String: LoadedModel] = [:]
     var errors: [any Error] = []
     let files: [String: ModelFile] = try ModelFileLocator.versions(at: ModelFileLocator.existing(url))
-    for (name, file) in files.sorted(by: { $0.key.compare($1.key, options: .numeric) == .orderedAscending }) {
+    for (name, file) in files.sorted(by: { VersionNames.areInOrder($0.key, $1.key) }) {
       do { versions[name] = try read(file) } catch { errors.append(error) }
     }
     return (versions, errors)

@@ -30,6 +30,10 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
   }
 
+  /// Whether all objects are plain `NSManagedObject`s, whatever classes the entities name; for models whose
+  /// classes the program may not have, or have for another version. A copy does not take it over.
+  package final var makesPlainObjects: Bool = false
+
   public override init() {
     super.init()
   }

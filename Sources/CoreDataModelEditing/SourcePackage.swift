@@ -24,7 +24,7 @@ package struct SourcePackage: Sendable {
       }
       versionFolders = names.filter { $0.hasSuffix(Self.ending) && !$0.hasPrefix(".") }
         .map { String($0.dropLast(Self.ending.count)) }
-        .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+        .sorted(by: VersionNames.areInOrder)
         .map { url.appendingPathComponent($0 + Self.ending) }
     default:
       if url.lastPathComponent == "contents" {

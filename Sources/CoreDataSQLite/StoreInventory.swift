@@ -48,7 +48,9 @@ struct StoreInventory {
       }
     }
     var tables: [ExistingDatabase.Table] = []
-    let info = try RawStatement(database, "SELECT name FROM pragma_table_info(?) ORDER BY cid", url: url)
+    // Generated columns too, which `table_info` leaves out; no hidden ones, of virtual tables.
+    let info = try RawStatement(
+      database, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden != 1 ORDER BY cid", url: url)
     func table(_ name: String) throws -> ExistingDatabase.Table {
       try info.bind(1, name)
       defer { info.reset() }

@@ -120,7 +120,8 @@ package enum MigrationProblem: Error, Sendable, Hashable {
       "\(count) object(s) of \(entity) have no value for \(property), which the new model requires."
     case .duplicates(let entity, let properties, let count):
       "The values of \(properties.joined(separator: ", ")) are to be unique among the objects of \(entity), but "
-        + (count.map { "\($0) value(s) occur more than once." } ?? "some occur more than once.")
+        + (count.map { $0 == 1 ? "1 value occurs" : "\($0) values occur" } ?? "some occur")
+        + " more than once."
     case .abstractRows(let entity, let count):
       "\(entity) is abstract in the new model, but the store has \(count) object(s) of it."
     case .proofFailed(let what):

@@ -288,7 +288,7 @@ struct ContentsTests {
     #expect((error != nil) == constraint.isProblem, "\(error as Any)")
     guard constraint.isProblem else { return }
     #expect(
-      plan.steps[0].problems.first?.contains("Item, but 1 value(s) occur more than once.") == true, "\(plan)")
+      plan.steps[0].problems.first?.contains("Item, but 1 value occurs more than once.") == true, "\(plan)")
     #expect(error?.localizedDescription.contains("code") == true, "\(error as Any)")
   }
 

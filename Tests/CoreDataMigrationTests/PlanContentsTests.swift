@@ -1,6 +1,5 @@
 import CoreData
 import Foundation
-import GRDB
 import StackSupport
 import TestSupport
 import Testing
@@ -21,14 +20,6 @@ struct PlanContentsTests {
     Versions.first { change($0.entitiesByName["Person"]!) }
   }
 
-  private func execute(_ url: URL, _ statements: String...) throws {
-    let queue = try DatabaseQueue(path: url.path)
-    defer { try? queue.close() }
-    try queue.write { database in
-      for sql in statements { try database.execute(sql: sql) }
-    }
-  }
-
   @Test(
     "values that rules of the new model refuse end a copy, and are told of a migration in place",
     arguments: [StoreKind.sqlite, .xml, .binary])
@@ -45,8 +36,8 @@ struct PlanContentsTests {
         [NSPredicate(format: "SELF MATCHES 'person [0-1]'")], withValidationWarnings: [])
     }
     let sentences: [String] = [
-      "1 object(s): Person.age refuses their values, those of Person.age: one does not satisfy SELF >= 1.",
-      "1 object(s): Person.name refuses their values, those of Person.name: one does not satisfy SELF MATCHES",
+      "1 object(s) have a value that the new Person.age refuses: it does not satisfy SELF >= 1.",
+      "1 object(s) have a value that the new Person.name refuses: it does not satisfy SELF MATCHES",
     ]
     let plan = try MigrationPlan(forStoreAt: url, to: version)
     let isCopied: Bool = plan.steps[0].statements == nil
@@ -73,7 +64,8 @@ struct PlanContentsTests {
       Versions.make("Pet", ["name": "pet"], context).setValue(person, forKey: "owner")
       try context.save()
     }
-    try execute(url, isAttribute ? "UPDATE ZPERSON SET ZNAME = NULL" : "UPDATE ZPET SET ZOWNER = NULL")
+    try Versions.execute(
+      url, isAttribute ? "UPDATE ZPERSON SET ZNAME = NULL" : "UPDATE ZPET SET ZOWNER = NULL")
     let second = Versions.first {
       $0.entitiesByName["Pet"]?.relationshipsByName["owner"]?.isOptional = false
       $0.entitiesByName["Tag"]?.versionHashModifier = "2"
@@ -121,7 +113,7 @@ struct PlanContentsTests {
   func foreignColumn() throws {
     let folder = try TemporaryFolder()
     let url: URL = try Versions.makeStore(.sqlite, in: folder)
-    try execute(url, "ALTER TABLE ZPERSON ADD COLUMN ZNOTE VARCHAR")
+    try Versions.execute(url, "ALTER TABLE ZPERSON ADD COLUMN ZNOTE VARCHAR")
     let version = person { $0.properties.append(World.attribute("note", .stringAttributeType)) }
     let plan = try MigrationPlan(forStoreAt: url, to: version)
     #expect(plan.steps[0].reasonsForCopy.joined().contains("has a column ZNOTE"), "\(plan)")
@@ -134,7 +126,7 @@ struct PlanContentsTests {
   func texts(isText: Bool) throws {
     let folder = try TemporaryFolder()
     let url: URL = try Versions.makeStore(.sqlite, in: folder)
-    try execute(
+    try Versions.execute(
       url, "UPDATE ZPERSON SET ZNAME = \(isText ? "CAST(x'61FF' AS TEXT)" : "x'6162'") WHERE ZAGE = 1")
     let version = person { $0.versionHashModifier = "2" }
     let mapping: NSMappingModel = try .inferredMappingModel(
@@ -147,9 +139,35 @@ struct PlanContentsTests {
     // In place the bytes stay.
     try MigrationPlan(forStoreAt: url, to: version).run(verifies: true)
     #expect(
-      try DatabaseQueue(path: url.path).read {
-        try Int.fetchOne($0, sql: "SELECT count(*) FROM ZPERSON WHERE hex(ZNAME) IN ('61FF', '6162')")
-      } == 1)
+      try Versions.texts(url, "SELECT count(*) FROM ZPERSON WHERE hex(ZNAME) IN ('61FF', '6162')") == ["1"])
+  }
+
+  // Finding: the errors named objects by temporary ids, and an internal mapping.
+  @Test(
+    "the error of a copy names store, entity and values", arguments: [StoreKind.xml, .binary], [false, true])
+  func names(_ kind: StoreKind, isAbstract: Bool) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try #require(kind.url("store", in: folder))
+    try Versions.using(Versions.first(), kind, url) { context in
+      for title in ["x", "x", "y"] { _ = Versions.make("Tag", ["title": title], context) }
+      try context.save()
+    }
+    let program = try SourceModel.write([Versions.first(), Versions.first()], in: folder)
+    for tag in program.entities where tag.name == "Tag" {
+      tag.isAbstract = isAbstract
+      tag.uniquenessConstraints = isAbstract ? [] : [["title"]]
+      tag.versionHashModifier = "2"
+    }
+    let text: String =
+      errorThrown { try MigrationPlan(forStoreAt: url, to: program).run() }?.localizedDescription ?? ""
+    #expect(text.hasPrefix("The store \(url.path) "), "\(text)")
+    #expect(
+      text.contains(
+        isAbstract
+          ? "Tag is abstract in the new model, but the store has 3 object(s) of it."
+          : "several objects of Tag would have the same title (title = x), which is to be unique."), "\(text)"
+    )
+    #expect(!text.contains("/t1") && !text.contains("IEM_"), "\(text)")
   }
 
   @Test("a policy that resets the destination context can't lose objects")

@@ -68,6 +68,19 @@ struct PlanReasonTests {
     #expect(try !MigrationPlan(forStoreAt: url, to: third).isNeeded)
   }
 
+  // Finding: of "V22" and "V 23" the second was taken for the earlier one (Meshtastic).
+  @Test("a space before the number does not change the order of versions", arguments: ["ShopV 3", "ShopV3"])
+  func spaces(_ name: String) throws {
+    let folder = try TemporaryFolder()
+    let second = try SourceModel.write([Versions.first(), noted()], in: folder) { $0 == 1 ? "ShopV2" : name }
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    try MigrationPlan(forStoreAt: url, to: second).run()
+    let first = try #require(
+      try NSManagedObjectModel.loadVersions(contentsOf: folder.file("Shop.xcdatamodeld"))["ShopV2"]?.model)
+    let error = errorThrown { _ = try MigrationPlan(forStoreAt: url, to: first) }
+    #expect(error?.localizedDescription.contains("is an earlier one") == true, "\(error as Any)")
+  }
+
   @Test("the names of versions tell their order only where they differ in the number alone")
   func otherNames() throws {
     let folder = try TemporaryFolder()

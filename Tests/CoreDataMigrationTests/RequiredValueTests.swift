@@ -129,7 +129,8 @@ struct RequiredValueTests {
     #expect(plan.steps[0].problems.count == 1)
     #expect(
       plan.steps[0].problems.first?.hasPrefix(
-        "1 object(s) of Pet have no value of name, from which Pet.name is made, which is required.") == true,
+        "1 object(s) of Pet have no value of name, from which Pet.name is made, and the new model does not allow that."
+      ) == true,
       "\(plan.steps[0].problems)")
     let error = errorThrown { try plan.run() }
     #expect(error?.code == NSValidationMissingMandatoryPropertyError)

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import GRDB
 import StackSupport
 import TestSupport
 import Testing
@@ -117,6 +118,21 @@ enum Versions {
       return
         "\(person.value(forKey: name) ?? "nil") \(person.value(forKey: "age") ?? "nil") \(photo) \(pets) \(tags)"
     }.sorted()
+  }
+
+  /// Runs statements on a store's file, as another program would.
+  static func execute(_ url: URL, _ statements: String...) throws {
+    let queue = try DatabaseQueue(path: url.path)
+    defer { try? queue.close() }
+    try queue.write { database in
+      for sql in statements { try database.execute(sql: sql) }
+    }
+  }
+
+  static func texts(_ url: URL, _ query: String) throws -> [String] {
+    let queue = try DatabaseQueue(path: url.path)
+    defer { try? queue.close() }
+    return try queue.read { try String.fetchAll($0, sql: query) }
   }
 
   static var automatic: [AnyHashable: Any] {

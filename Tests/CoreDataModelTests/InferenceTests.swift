@@ -115,7 +115,7 @@ struct InferenceTests {
         "IEM_Transform_Person: Person → Person: items = \(objects("items"))",
       ],
       conditions: [
-        "Every Item must have a value of 'owner'.", "Every Person must have 0 to 5 of 'items', or none.",
+        "Every Item must have a value of 'owner'.", "Every Person may have at most 5 of 'items'.",
       ]),
     Case(
       name: "the required other side of a known relationship",

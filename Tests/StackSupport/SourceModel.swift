@@ -7,18 +7,17 @@ import TestSupport
 public enum SourceModel {
   /// Writes the versions in order, the last one as the current one, and loads that.
   public static func write(
-    _ versions: [NSManagedObjectModel], in folder: TemporaryFolder, name: String = "Shop"
-  )
-    throws
-    -> NSManagedObjectModel
-  {
+    _ versions: [NSManagedObjectModel], in folder: TemporaryFolder, name: String = "Shop",
+    called title: ((_ number: Int) -> String)? = nil
+  ) throws -> NSManagedObjectModel {
     let package: URL = folder.file("\(name).xcdatamodeld")
+    let title: (Int) -> String = title ?? { "\(name) \($0)" }
     for (number, model) in versions.enumerated() {
-      let version: URL = package.appendingPathComponent("\(name) \(number + 1).xcdatamodel")
+      let version: URL = package.appendingPathComponent("\(title(number + 1)).xcdatamodel")
       try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
       try text(model).write(to: version.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
     }
-    let current = ["_XCCurrentVersionName": "\(name) \(versions.count).xcdatamodel"]
+    let current = ["_XCCurrentVersionName": "\(title(versions.count)).xcdatamodel"]
     try PropertyListSerialization.data(fromPropertyList: current, format: .xml, options: 0)
       .write(to: package.appendingPathComponent(".xccurrentversion"))
     return try NSManagedObjectModel.load(contentsOf: package).model
@@ -50,6 +49,9 @@ public enum SourceModel {
           lines.append("<attribute \(words.joined(separator: " "))/>")
         } else if let relationship = property as? NSRelationshipDescription {
           words.append(relationship.isToMany ? "toMany=\"YES\"" : "maxCount=\"1\"")
+          if relationship.minCount > 0, relationship.isToMany {
+            words.append("minCount=\"\(relationship.minCount)\"")
+          }
           if relationship.isOrdered { words.append("ordered=\"YES\"") }
           words.append(
             "deletionRule=\"\(relationship.deleteRule == .cascadeDeleteRule ? "Cascade" : "Nullify")\"")

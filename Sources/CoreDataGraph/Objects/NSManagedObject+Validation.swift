@@ -446,15 +446,12 @@ extension NSManagedObject {
     checkPredicates(slot, count == 0 ? none : given ?? ownMembers(slot), &failures)
   }
 
-  /// An optional relationship may be empty whatever its minimum. A required one may be empty too unless it
-  /// has a minimum: "required" makes the minimum apply, and the missing value (1570) is for attributes and
-  /// to-one relationships.
+  /// The missing value (1570) is for attributes and to-one relationships.
   private final func checkCount(
     _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
   ) {
-    guard let relationship = slot.relationship, count > 0 || !relationship.isOptional else { return }
+    guard let relationship = slot.relationship, !MemberCounts(of: relationship).allow(count) else { return }
     let isTooFew: Bool = count < relationship.minCount
-    guard isTooFew || (relationship.maxCount > 0 && count > relationship.maxCount) else { return }
     failures.append(
       failure(
         isTooFew

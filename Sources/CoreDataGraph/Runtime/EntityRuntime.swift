@@ -434,6 +434,7 @@ enum ClassResolver {
   /// of the process. A name that is not found yields `NSManagedObject`, with a warning, as in Apple's
   /// framework: tools without the program's classes can still use its objects.
   static func objectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
+    if entity.managedObjectModel.makesPlainObjects { return NSManagedObject.self }
     let written: String = entity.managedObjectClassName
     let name: String = written.hasPrefix(".") ? String(written.dropFirst()) : written
     if name.isEmpty || name == "NSManagedObject" { return NSManagedObject.self }

@@ -20,7 +20,7 @@ struct KnownModels {
       // One that nothing reads any more must not hide the others.
       if let read = try? NSManagedObjectModel.readableVersions(contentsOf: package) {
         found = read.versions.sorted {
-          $0.key.compare($1.key, options: .numeric) == .orderedAscending
+          VersionNames.areInOrder($0.key, $1.key)
         }.map(\.value.model)
         unreadable = read.errors.map(MigrationFailure.text)
       }

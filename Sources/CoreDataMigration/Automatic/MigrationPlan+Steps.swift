@@ -184,8 +184,10 @@ extension MigrationPlan.Entity {
         continue
       }
       let keys: Set<String> = expression.expressionNode().keysOfSource
-      if keys != [name] {
-        lines.append(keys.count == 1 ? "\(name) from \(keys.first ?? "")" : "\(name) = \(expression)")
+      if let path = expression.copiedPath {
+        if path != name { lines.append("\(name) from \(path)") }
+      } else {
+        lines.append("\(name) = \(expression)")
       }
       if keys.count == 1, let old = keys.first.flatMap({ source.propertiesByName[$0] }),
         let new = destination.propertiesByName[name]

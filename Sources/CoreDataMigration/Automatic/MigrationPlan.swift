@@ -161,7 +161,7 @@ public struct MigrationPlan: CustomStringConvertible {
       try inPlace == nil
       ? []
       : found.first.flatMap { step in
-        try contents.map { try RefusedValues(PreparedMapping.plain(of: step), $0).warnings() }
+        try contents.map { try RefusedValues(step, PreparedMapping.plain(of: step), $0).warnings() }
       } ?? []
     let lost = try LostReferences(found.first, inPlace == nil ? contents : nil)
     url = store.url
@@ -178,18 +178,20 @@ public struct MigrationPlan: CustomStringConvertible {
     contents?.close()
     let survey = MigrationSurvey(store, file, steps, inPlace?.planned)
     let drift: [StoreDrift] = try survey.drift()
+    let foreign: [String] = survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text)
     losses =
       steps.flatMap { step in
         let place: String = found.count > 1 ? " (in the step from \(step.source) to \(step.destination))" : ""
         return step.losses.map { $0 + place }
-      } + (survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text))
+      } + foreign
     warnings =
       steps.isEmpty
       ? ExchangedNames(store, file, migration.known).warnings()
       : survey.warnings(drift) + refused + lost.warnings
         + Self.sentences(of: steps, givenMapping: migration.mapping)
+        + Self.rivals(of: steps, migration)
     lostReferences = lost.warnings
-    obstaclesToReturn = survey.obstaclesToReturn
+    obstaclesToReturn = survey.obstaclesToReturn + foreign
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
     completedSteps = migration.completed(of: found)
   }
@@ -206,6 +208,23 @@ public struct MigrationPlan: CustomStringConvertible {
       "The mapping model that was given leads from \(own.source) to \(own.destination); the store goes "
         + "\(others.joined(separator: ", ")) without it."
     ]
+  }
+
+  /// Other mapping models for the versions of a step, of which one was taken.
+  private static func rivals(of steps: [Step], _ migration: AutomaticMigration) -> [String] {
+    let own: [Step] = steps.filter { !$0.isInferred && $0.step.mapping !== migration.mapping }
+    if own.isEmpty { return [] }
+    let all: [NSMappingModel] = NSMappingModel.all(in: migration.known.bundles)
+    return own.compactMap { step in
+      let rivals: [String] = all.filter { $0.file != step.mappingFile }
+        .flatMap { step.step.mapping.rivals(among: [$0], from: step.step.source, to: step.step.destination) }
+        .compactMap(\.file?.path).sorted()
+      if rivals.isEmpty { return nil }
+      return
+        "\(step.mappingTitle) is taken, and \(rivals.joined(separator: ", ")) leads from \(step.source) to "
+        + "\(step.destination) too. \(MigrationWords.text(command: "Name one by --mapping", program: "Give one as `mapping`")), "
+        + "or remove the others."
+    }
   }
 
   private static func inspect(_ url: URL, _ options: [AnyHashable: Any]) throws -> StoreInspection {

@@ -27,10 +27,11 @@ struct MigrationProblems {
   func sentences() throws -> [String] {
     let mappings: [PreparedMapping] = PreparedMapping.plain(of: step)
     let own: [String] =
-      try step.inference.map { try unmet($0.conditions, mappings) }
-      ?? narrowedNumbers(mappings) + missingValues(mappings)
+      try step.inference.map { try unmet($0.conditions, mappings) } ?? narrowedNumbers(mappings)
+      + ExpressionProblems(step, mappings, contents).problems()
     return try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
-      + RefusedValues(mappings, contents).problems() + unreachableRows() + misreadValues() + unreadableFiles()
+      + RefusedValues(step, mappings, contents).problems() + unreachableRows() + misreadValues()
+      + unreadableFiles()
   }
 
   private static func sentence(_ problem: MigrationProblem) -> String { "\(problem.text) \(problem.advice)" }
@@ -46,24 +47,19 @@ struct MigrationProblems {
         guard let entity = step.destination.entitiesByName[condition.entity] else { return false }
         return prepared.destination?.isKindOf(entity: entity) == true
       }
-      func count(_ property: String, _ predicate: (_ key: String) -> NSPredicate) throws -> Int {
-        try own.reduce(0) { sum, prepared in
-          guard let source = prepared.source?.name, let key = prepared.sourceKey(of: property) else {
-            return sum
-          }
-          return sum + (try contents.count(source, predicate(key)))
-        }
+      func count(_ property: String) throws -> Int {
+        try own.reduce(0) { try $0 + lacking(property, $1, mappings) }
       }
       switch condition.kind {
       case .isUnique: return nil
       case .hasValue(let property):
-        let count: Int = try count(property) { NSPredicate(format: "%K == nil", $0) }
+        let count: Int = try count(property)
         return count == 0
           ? nil
           : Self.sentence(
             .missingValues(entity: condition.entity, property: property, count: Int64(count)))
-      case .hasCount(let relationship, let range):
-        let count: Int = try count(relationship) { RefusedValues.anotherCount(of: $0, than: range) }
+      case .hasCount(let relationship, _, _):
+        let count: Int = try count(relationship)
         return count == 0
           ? nil
           : "\(count) object(s) of \(condition.entity) have another number of \(relationship). \(condition) "
@@ -76,6 +72,43 @@ struct MigrationProblems {
         return count == 0
           ? nil : Self.sentence(.abstractRows(entity: condition.entity, count: Int64(count)))
       }
+    }
+  }
+
+  /// How many objects of a mapping will have no value of a property that is required, or another number of
+  /// members than a relationship allows.
+  private func lacking(_ property: String, _ mapping: PreparedMapping, _ all: [PreparedMapping]) throws -> Int
+  {
+    guard let source = mapping.source, let entity = source.name else { return 0 }
+    let relationship: NSRelationshipDescription? = mapping.destination?.relationshipsByName[property]
+    if let key = mapping.sourceKey(of: property) {
+      guard let relationship, let old = source.relationshipsByName[key] else {
+        return try contents.count(entity, NSPredicate(format: "%K == nil", key))
+      }
+      return try RefusedValues.predicate(refusing: MemberCounts(of: relationship), of: old)
+        .map { try contents.count(entity, $0) } ?? 0
+    }
+    guard let relationship else { return try contents.count(entity, NSPredicate(value: true)) }
+    return try lacking(relationship, ofObjectsOf: entity, all)
+  }
+
+  /// The same of a new relationship, whose members come from its other side if that is not new.
+  private func lacking(
+    _ relationship: NSRelationshipDescription, ofObjectsOf entity: String, _ all: [PreparedMapping]
+  ) throws -> Int {
+    var numbers: [NSManagedObjectID: Int] = [:]
+    if let inverse = relationship.inverseRelationship, let owner = relationship.destinationEntity {
+      for mapping in all where mapping.destination?.isKindOf(entity: owner) == true {
+        guard let former = mapping.source?.name, let key = mapping.sourceKey(of: inverse.name) else {
+          continue
+        }
+        try contents.countReferences(of: former, by: key, in: &numbers)
+      }
+    }
+    let allowed = MemberCounts(of: relationship)
+    return try contents.ids(of: entity).count { id in
+      let number: Int = numbers[id] ?? 0
+      return !allowed.allow(relationship.isToMany ? number : min(1, number))
     }
   }
 
@@ -120,26 +153,6 @@ struct MigrationProblems {
         + "\(narrowing.destination).\(narrowing.attribute.name), of type "
         + "\(narrowing.attribute.attributeType.editorName), does not take. Change them with the version that the store has, give the "
         + "attribute a wider type, or compute a smaller value in the mapping."
-    }
-  }
-
-  /// Values that the destination requires and not every object of the source has. Cost: a statement for each
-  /// attribute that becomes required.
-  private func missingValues(_ mappings: [PreparedMapping]) throws -> [String] {
-    try mappings.flatMap { prepared -> [String] in
-      guard let source = prepared.source else { return [] }
-      return try prepared.attributes.compactMap { value in
-        guard !value.isElement, RequiredValues.isRequired(value.property), let key = value.key,
-          let old = source.attributesByName[key], old.isOptional, !old.isTransient
-        else { return nil }
-        let entity: String = source.name ?? ""
-        let count: Int = try contents.count(entity, NSPredicate(format: "%K == nil", key))
-        if count == 0 { return nil }
-        return
-          "\(count) object(s) of \(entity) have no value of \(key), from which \(prepared.destination?.name ?? "")."
-          + "\(value.path) is made, which is required. Set values with the version that the store has, give the attribute a default value "
-          + "in the new one, or compute another value in the mapping."
-      }
     }
   }
 

@@ -4,8 +4,8 @@ import CoreDataPredicates
 import Foundation
 
 /// Finds values of a store that the rules of the new model refuse: validation predicates of attributes, such
-/// as limits and patterns, required values and limits of relationships that the old model had, too, or the
-/// objects would not be as they are.
+/// as limits and patterns, required values and limits of relationships. Of an inferred step the values that
+/// only the new model requires are left out: inference has conditions for them.
 ///
 /// A copy is validated, and ends with an error for them. In place nothing is validated, as in Apple's
 /// framework: the objects stay, and can't be saved before they have other values. What a computed value or a
@@ -14,10 +14,11 @@ import Foundation
 struct RefusedValues {
   private let mappings: [PreparedMapping]
   private let contents: SurveyedContents
+  private let isInferred: Bool
 
   /// `mappings`: those without policies of the program.
-  init(_ mappings: [PreparedMapping], _ contents: SurveyedContents) {
-    (self.mappings, self.contents) = (mappings, contents)
+  init(_ step: MigrationStep, _ mappings: [PreparedMapping], _ contents: SurveyedContents) {
+    (self.mappings, self.contents, isInferred) = (mappings, contents, step.isInferred)
   }
 
   /// What ends a copy.
@@ -61,11 +62,12 @@ struct RefusedValues {
         }
       }
       return all.indices.filter { counts[$0] > 0 }.map { place in
-        let entity: String = mapping.destination?.name ?? ""
-        let from: String = all[place].key.map { "\(source).\($0)" } ?? "the default value"
+        let path: String = "\(mapping.destination?.name ?? "").\(all[place].path)"
+        let former: String? = all[place].key.map { "\(source).\($0)" }
+        let value: String =
+          former.map { $0 == path ? "a value" : "a value of \($0)" } ?? "the default value"
         return
-          "\(counts[place]) object(s): \(entity).\(all[place].path) refuses their values, those of \(from): one does "
-          + "not satisfy \(reasons[place])."
+          "\(counts[place]) object(s) have \(value) that the new \(path) refuses: it does not satisfy \(reasons[place])."
       }
     }
   }
@@ -103,59 +105,85 @@ struct RefusedValues {
       .contains(attribute.attributeType)
   }
 
-  // MARK: What the old model required, too
+  // MARK: Required values and members
 
   private func lacking() throws -> [String] {
     try mappings.flatMap { mapping -> [String] in
       guard let source = mapping.source, let destination = mapping.destination else { return [] }
       return try destination.propertiesByName.sorted { $0.key < $1.key }.compactMap { name, property in
         guard let key = mapping.copiedKey(of: name), let old = source.propertiesByName[key],
-          let predicate = Self.lacks(property, old)
+          let lack = lack(of: property, from: old)
         else { return nil }
-        let count: Int = try contents.count(source.name ?? "", predicate)
+        let count: Int = try contents.count(source.name ?? "", lack.predicate)
         if count == 0 { return nil }
-        return "\(count) object(s) of \(source.name ?? "") have "
-          + (Self.isToMany(property) ? "another number of \(key)" : "no value of \(key)")
-          + ", as neither model allows. Change or delete them with the version that the store has, or change the new one."
+        return "\(count) object(s) of \(source.name ?? "") have \(lack.words) \(key), "
+          + (lack.isNew
+            ? "from which \(destination.name ?? "").\(name) is made, and the new model does not allow that. Change "
+              + "them with the version that the store has, change the new one"
+              + (property is NSRelationshipDescription ? "" : ", such as by a default value")
+              + ", or compute another value in the mapping."
+            : "as neither model allows. Change or delete them with the version that the store has, or change the new one.")
       }
     }
   }
 
-  /// True for objects that both models refuse; nil if there can be none, or inference looks for them.
-  private static func lacks(_ new: NSPropertyDescription, _ old: NSPropertyDescription) -> NSPredicate? {
-    if old.isTransient || isToMany(new) != isToMany(old) { return nil }
-    if let new = new as? NSRelationshipDescription, let old = old as? NSRelationshipDescription, new.isToMany
-    {
-      return count(new, old)
+  private struct Lack {
+    /// True for the objects.
+    let predicate: NSPredicate
+    /// Between "objects have" and the name of the property.
+    let words: String
+    /// Whether the former model allows it.
+    let isNew: Bool
+  }
+
+  /// nil if there can be none, or inference looks for it.
+  private func lack(of new: NSPropertyDescription, from old: NSPropertyDescription) -> Lack? {
+    if old.isTransient { return nil }
+    let lack: Lack? =
+      switch (new, old) {
+      case (let new as NSRelationshipDescription, let old as NSRelationshipDescription):
+        Self.lack(of: new, from: old)
+      case (let new as NSAttributeDescription, let old as NSAttributeDescription):
+        new.isOptional || new.defaultValue != nil || new is NSDerivedAttributeDescription
+          ? nil
+          : Lack(
+            predicate: NSPredicate(format: "%K == nil", old.name), words: "no value of", isNew: old.isOptional
+          )
+      default: nil
+      }
+    return isInferred && lack?.isNew == true ? nil : lack
+  }
+
+  /// An expression that makes one object of several, or the other way round, has chosen.
+  private static func lack(of new: NSRelationshipDescription, from old: NSRelationshipDescription) -> Lack? {
+    if new.isToMany != old.isToMany { return nil }
+    let allowed = MemberCounts(of: new)
+    return predicate(refusing: allowed, of: old).map { predicate in
+      Lack(
+        predicate: predicate, words: new.isToMany ? "another number of" : "no value of",
+        isNew: !allowed.includes(MemberCounts(of: old)))
     }
-    if new.isOptional || old.isOptional || (new as? NSAttributeDescription)?.defaultValue != nil {
-      return nil
+  }
+
+  /// True for objects that have another number of members than is allowed; nil if all numbers are.
+  static func predicate(refusing allowed: MemberCounts, of old: NSRelationshipDescription) -> NSPredicate? {
+    var parts: [NSPredicate] = []
+    if old.isToMany {
+      let range: ClosedRange<Int> = allowed.range ?? 0...0
+      if !allowed.mayBeEmpty { parts.append(NSPredicate(format: "%K.@count == 0", old.name)) }
+      if range.lowerBound > 1 {
+        parts.append(
+          NSPredicate(
+            format: "%K.@count > 0 AND %K.@count < %@", old.name, old.name, NSNumber(value: range.lowerBound))
+        )
+      }
+      if range.upperBound < .max {
+        parts.append(NSPredicate(format: "%K.@count > %@", old.name, NSNumber(value: range.upperBound)))
+      }
+    } else {
+      if !allowed.mayBeEmpty { parts.append(NSPredicate(format: "%K == nil", old.name)) }
+      if !allowed.allow(1) { parts.append(NSPredicate(format: "%K != nil", old.name)) }
     }
-    return new is NSDerivedAttributeDescription ? nil : NSPredicate(format: "%K == nil", old.name)
-  }
-
-  private static func isToMany(_ property: NSPropertyDescription) -> Bool {
-    (property as? NSRelationshipDescription)?.isToMany == true
-  }
-
-  /// Another number of members than both models allow.
-  private static func count(_ new: NSRelationshipDescription, _ old: NSRelationshipDescription)
-    -> NSPredicate?
-  {
-    guard (new.minCount, new.maxCount) == (old.minCount, old.maxCount), new.minCount > 0 || new.maxCount > 0
-    else { return nil }
-    let most: Int = new.maxCount > 0 ? max(new.minCount, new.maxCount) : .max
-    return anotherCount(of: old.name, than: new.minCount...most, refusesNone: !new.isOptional)
-  }
-
-  /// True for objects with another number of members of a relationship. `refusesNone`: also for those that
-  /// have none.
-  static func anotherCount(of key: String, than range: ClosedRange<Int>, refusesNone: Bool = false)
-    -> NSPredicate
-  {
-    NSPredicate(
-      format: "%K.@count >= %@ AND (%K.@count < %@ OR %K.@count > %@)", key,
-      NSNumber(value: refusesNone ? 0 : 1), key, NSNumber(value: range.lowerBound), key,
-      NSNumber(value: range.upperBound))
+    return parts.isEmpty ? nil : CoreDataPredicates.NSCompoundPredicate(type: .or, subpredicates: parts)
   }
 }

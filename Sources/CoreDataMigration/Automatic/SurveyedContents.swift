@@ -47,9 +47,7 @@ final class SurveyedContents {
   func forEachObject(of entity: String, reading keys: [String], _ body: ([String: Any]) throws -> Void) throws
   {
     let side: MigrationSide = try side()
-    let all = NSFetchRequest<NSManagedObjectID>(entityName: entity)
-    all.includesSubentities = false
-    let ids: [NSManagedObjectID] = try side.context.objectIDs(all)
+    let ids: [NSManagedObjectID] = try ids(of: entity)
     for start in stride(from: 0, to: ids.count, by: Self.objectsAtATime) {
       let request = NSFetchRequest<NSDictionary>(entityName: entity)
       request.includesSubentities = false
@@ -58,6 +56,38 @@ final class SurveyedContents {
       request.predicate = NSPredicate(
         format: "SELF IN %@", Array(ids[start..<min(start + Self.objectsAtATime, ids.count)]))
       for row in try side.context.fetch(request) { try body(row as? [String: Any] ?? [:]) }
+    }
+  }
+
+  /// The ids of the objects of the entity itself.
+  func ids(of entity: String) throws -> [NSManagedObjectID] {
+    let all = NSFetchRequest<NSManagedObjectID>(entityName: entity)
+    all.includesSubentities = false
+    return try side().context.objectIDs(all)
+  }
+
+  /// Adds to each object how often it is at the end of a relationship of the objects of the entity itself.
+  /// Cost: reads these objects, some thousand at a time.
+  func countReferences(of entity: String, by key: String, in numbers: inout [NSManagedObjectID: Int]) throws {
+    try forEachObject(of: entity, prefetching: [key]) { object in
+      guard let value = try object.readValue(forKey: key) else { return }
+      for case let member as NSManagedObject in Members.list(value) ?? [value] {
+        numbers[member.objectID, default: 0] += 1
+      }
+    }
+  }
+
+  /// Calls `body` with the objects of the entity itself, or with the first ones. Cost: a statement for some
+  /// thousand objects, which are released after it.
+  func forEachObject(
+    of entity: String, atMost count: Int = .max, prefetching keys: [String] = [],
+    _ body: (NSManagedObject) throws -> Void
+  ) throws {
+    let side: MigrationSide = try side()
+    let ids: ArraySlice<NSManagedObjectID> = try ids(of: entity).prefix(count)
+    for start in stride(from: 0, to: ids.count, by: Self.objectsAtATime) {
+      let page = ids[start..<min(start + Self.objectsAtATime, ids.count)]
+      try side.objects(page.map(\.instance), prefetching: keys).forEach(body)
     }
   }
 

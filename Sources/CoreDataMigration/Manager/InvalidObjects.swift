@@ -19,6 +19,7 @@ struct InvalidObjects {
     let entity: String
     let property: String
     let code: Int
+    let isAttribute: Bool
   }
 
   /// Errors of some objects are kept, of the others only their number.
@@ -34,9 +35,10 @@ struct InvalidObjects {
     let details = (error as NSError).userInfo[NSDetailedErrorsKey] as? [any Error]
     for single in details ?? [error] {
       let single = single as NSError
+      let property: String = single.userInfo[NSValidationKeyErrorKey] as? String ?? ""
       let kind = Kind(
-        entity: object.entity.name ?? "", property: single.userInfo[NSValidationKeyErrorKey] as? String ?? "",
-        code: single.code)
+        entity: object.entity.name ?? "", property: property, code: single.code,
+        isAttribute: object.entity.attributesByName[property] != nil)
       if let place = places[kind] {
         kinds[place].count += 1
       } else {
@@ -58,13 +60,14 @@ struct InvalidObjects {
       return "\(objects) of \(kind.entity): \(ErrorMessage.reason(of: example))"
     }
     let further: String = kinds.count > 5 ? " There are \(kinds.count - 5) further reasons." : ""
-    let isMissing: Bool = kinds.contains { $0.kind.code == NSValidationMissingMandatoryPropertyError }
+    let missing: [Kind] = kinds.map(\.kind).filter { $0.code == NSValidationMissingMandatoryPropertyError }
+    let standard: String =
+      missing.contains(where: \.isAttribute) ? "or a default value in the new model, " : ""
     let message = ErrorMessage(
       "The store \(subject.store.path) can't be migrated from \(subject.source) to \(subject.destination), because "
         + "\(objectCount) of the objects would not be valid. \(sentences.joined(separator: " "))\(further)",
-      advice: isMissing
-        ? "Give the property a value expression in the mapping model, or a default value in the new model, or set it in a "
-          + "migration policy."
+      advice: !missing.isEmpty
+        ? "Give the property a value expression in the mapping model, \(standard)or set it in a migration policy."
         : "Give other values in the mapping model or in a migration policy.")
     if objectCount == 1 { return message.cocoaError(inPlaceOf: first, [NSUnderlyingErrorKey: first]) }
     return message.cocoaError(

@@ -50,7 +50,7 @@ final class MigrationSide {
     guard let copy = given.copy() as? NSManagedObjectModel else {
       preconditionFailure("A copy has its type.")
     }
-    for entity in copy.entities { entity.managedObjectClassName = nil }
+    copy.makesPlainObjects = true
     try self.init(place, plain: copy, options: options)
   }
 

@@ -1,6 +1,7 @@
 import CoreDataGraph
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataStorage
 import Foundation
 
 // What has to hold before, during and after the passes.
@@ -17,12 +18,8 @@ extension MigrationStack {
       else { continue }
       let count: Int = try count(entity)
       if count > 0 {
-        throw MigrationFailure.mapping(
-          mapping.name ?? "",
-          reason:
-            "the source has \(count) objects of \(entity.name ?? ""), and \(successor.name ?? "") is abstract "
-            + "in the destination model",
-          advice: "Map them to another entity with a mapping model, or keep the entity concrete.")
+        throw StoreError.migration(
+          url: subject.store, .abstractRows(entity: successor.name ?? "", count: Int64(count)))
       }
     }
   }

@@ -21,7 +21,7 @@ extension MigrationStack {
     let values = AttributeValues(of: object, made: made, prepared, self)
     for value in prepared.attributes {
       let given: Any? = try values.value(of: value)
-      try requireAccepted(given, of: value, prepared, object)
+      try prepared.requireAccepted(given, of: value, object)
       try set(given, of: value, in: made)
     }
     manager.associate(sourceInstance: object, withDestinationInstance: made, for: mapping)
@@ -44,7 +44,7 @@ extension MigrationStack {
     let variables: NSMutableDictionary = self.variables(mapping, policy, from, object)
     for value in prepared.relationships {
       variables[MigrationKey.propertyMapping] = value.mapping
-      let found: Any? = try evaluate(value, variables, prepared, from)
+      let found: Any? = try prepared.evaluate(value, variables, from)
       guard let relationship = value.property as? NSRelationshipDescription else { continue }
       try set(found, of: relationship, in: object, prepared, from)
     }
@@ -70,48 +70,17 @@ extension MigrationStack {
     return made
   }
 
-  fileprivate func evaluate(
-    _ value: PreparedMapping.Value, _ variables: NSMutableDictionary, _ mapping: PreparedMapping,
-    _ source: NSManagedObject
-  ) throws -> Any? {
-    do {
-      return try value.expression.expressionValueThrowing(with: source, context: variables)
-    } catch let failure as MigrationFailure {
-      throw failure
-    } catch {
-      throw MigrationFailure.value(
-        mapping: mapping.name, property: value.property.name, object: "\(source.objectID)",
-        reason: "\(value.expression) can't be evaluated: \(MigrationFailure.text(of: error))")
-    }
-  }
-
   private func set(_ value: Any?, of property: PreparedMapping.Value, in object: NSManagedObject) throws {
     guard let attribute = property.property as? NSAttributeDescription, !keepsDefault(value, attribute) else {
       return
     }
-    let value: Any? = rounded(Self.widened(value, for: attribute), of: property, attribute)
+    let value: Any? = rounded(PreparedMapping.widened(value, for: attribute), of: property, attribute)
     guard property.isElement else {
       return object.setValue(value, forKey: attribute.name)
     }
     // Without any value there is no composite value either.
     if value == nil, object.value(forKeyPath: property.path) == nil { return }
     object.setValue(value, forKeyPath: property.path)
-  }
-
-  /// A number that the attribute does not take would be cut off when it is stored, and a value of another
-  /// type would fail when it is saved, where nothing names the mapping and the source's object.
-  private func requireAccepted(
-    _ given: Any?, of value: PreparedMapping.Value, _ mapping: PreparedMapping, _ source: NSManagedObject
-  ) throws {
-    guard let attribute = value.property as? NSAttributeDescription,
-      let given = Self.widened(given, for: attribute),
-      let wanted = NSManagedObject.refusal(of: given, for: attribute.attributeType)
-    else { return }
-    let place: String = "\(mapping.destination?.name ?? "").\(value.path)"
-    let shown: String = given is NSNumber || given is any Numeric ? "\(given)" : "of type \(type(of: given))"
-    throw MigrationFailure.value(
-      mapping: mapping.name, property: value.path, object: "\(source.objectID)",
-      reason: "Its value would be \(shown), and \(place) takes \(wanted).")
   }
 
   /// A required attribute keeps its default value, as in a migration in place.
@@ -128,15 +97,6 @@ extension MigrationStack {
       !destination.keepsAllDigits(of: attribute), let number = value as? NSDecimalNumber
     else { return value }
     return NSDecimalNumber(decimal: DecimalText.kept(number.decimalValue))
-  }
-
-  /// A number for a decimal attribute, as a decimal number: a mapping may widen a type. What is too large for
-  /// one stays as it is, and is refused.
-  private static func widened(_ value: Any?, for attribute: NSAttributeDescription) -> Any? {
-    guard attribute.attributeType == .decimalAttributeType, let number = value as? NSNumber,
-      !(number is NSDecimalNumber), number.doubleValue.magnitude < 1e120, let decimal = number.exactDecimal
-    else { return value }
-    return NSDecimalNumber(decimal: decimal)
   }
 
   private func set(
@@ -212,7 +172,8 @@ extension MigrationStack {
       guard let attribute = value.property as? NSAttributeDescription else { continue }
       let given: Any? = try values.value(of: value)
       let wanted: Any? =
-        keepsDefault(given, attribute) ? attribute.defaultValue : Self.widened(given, for: attribute)
+        keepsDefault(given, attribute)
+        ? attribute.defaultValue : PreparedMapping.widened(given, for: attribute)
       let found: Any? =
         value.isElement ? made.value(forKeyPath: value.path) : try made.readValue(forKey: attribute.name)
       if !PlistValue.areEqual(found, wanted),
@@ -264,6 +225,6 @@ private final class AttributeValues {
 
   func evaluated(_ property: PreparedMapping.Value) throws -> Any? {
     variables[MigrationKey.propertyMapping] = property.mapping
-    return try stack.evaluate(property, variables, mapping, source)
+    return try mapping.evaluate(property, variables, source)
   }
 }

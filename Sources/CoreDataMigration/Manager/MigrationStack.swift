@@ -229,15 +229,29 @@ final class MigrationStack {
     do {
       try destination.context.save()
     } catch  where error.ofCocoa?.code == .managedObjectConstraintMerge {
-      throw ErrorMessage(
-        "The migrated objects violate a uniqueness constraint of the destination model: \(ErrorMessage.reason(of: error))",
-        advice: "Remove the duplicates from the source first, or merge them in a migration policy."
-      ).cocoaError(NSMigrationConstraintViolationError, [NSUnderlyingErrorKey: error])
+      throw repeatedValues(error)
     }
     associations.endPage()
     // Values of relationships keep objects in memory, in cycles.
     if kept == nil { destination.context.refreshAllObjects() }
     source.context.refreshAllObjects()
+  }
+
+  /// New objects have no names but their values.
+  private func repeatedValues(_ error: any Error) -> CocoaError {
+    let conflicts: [Any] = error.ofCocoa?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [Any] ?? []
+    let conflict: NSConstraintConflict? = conflicts.lazy.compactMap { $0 as? NSConstraintConflict }.first
+    let entity: String =
+      (conflict?.databaseObject ?? conflict?.conflictingObjects.first)?.entity.name ?? "one entity"
+    let names: [String] = conflict?.constraint ?? []
+    let values: String = names.map { "\($0) = \(conflict?.constraintValues[$0] ?? "nil")" }.joined(
+      separator: ", ")
+    return ErrorMessage(
+      "The store \(subject.store.path) can't be migrated from \(subject.source) to \(subject.destination), because several "
+        + "objects of \(entity) would have the same \(names.joined(separator: " and ")) (\(values)), which is to be unique.",
+      advice:
+        "Change or delete the duplicates with the version that the store has, or merge them in a migration policy."
+    ).cocoaError(NSMigrationConstraintViolationError, [NSUnderlyingErrorKey: error])
   }
 
   /// A policy asks the destination's context for all its objects, often to find one that it has made: nothing

@@ -259,6 +259,7 @@ extension NSMigrationManager: MessageReceiver, KeyValueReadable {
     switch selector {
     case "destinationInstancesForEntityMappingNamed:sourceInstances:":
       try count(2)
+      try requireMapping(named: try text(0), selector)
       return MessageAnswer(
         destinationInstances(
           forEntityMappingName: try text(0), sourceInstances: try Self.objects(arguments[1], selector)))
@@ -276,6 +277,15 @@ extension NSMigrationManager: MessageReceiver, KeyValueReadable {
       return MessageAnswer(try stack().sourceRequest(try text(0), try text(1)))
     default: return nil
     }
+  }
+
+  /// An expression that names none would leave a relationship empty.
+  private func requireMapping(named name: String, _ selector: String) throws {
+    let known: [String] = (mapping?.entityMappings ?? []).compactMap(\.name)
+    if known.contains(name) { return }
+    throw MigrationFailure.function(
+      selector,
+      "the mapping model has no entity mapping '\(name)'. \(NearestNames.advice(for: name, among: known))")
   }
 
   package final var adviceForMissingSelectors: String {

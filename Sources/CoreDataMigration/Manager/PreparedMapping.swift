@@ -54,7 +54,7 @@ struct PreparedMapping {
   func copiedKey(of property: String) -> String? {
     guard let value = value(of: property) else { return nil }
     return sourceKey(of: property)
-      ?? Self.pathWithStandard(value.expression).flatMap { $0.contains(".") ? nil : $0 }
+      ?? value.expression.pathWithStandard.flatMap { $0.contains(".") ? nil : $0 }
   }
 
   init(_ mapping: NSEntityMapping, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
@@ -91,11 +91,11 @@ struct PreparedMapping {
           )
         }
         expression.allowEvaluation()
-        let path: String? = Self.sourcePath(expression)
+        let path: String? = expression.sourcePath
         return Value(
           mapping: property, property: found, expression: expression,
           key: path.flatMap { $0.contains(".") ? nil : $0 },
-          isCopied: path != nil || Self.pathWithStandard(expression) != nil)
+          isCopied: path != nil || expression.pathWithStandard != nil)
       }
     }
     attributes = try values(mapping.attributeMappings)
@@ -109,23 +109,6 @@ struct PreparedMapping {
     return keys.dropFirst().reduce(entity.propertiesByName[keys[0]]) { property, key in
       (property as? NSCompositeAttributeDescription)?.elements.first { $0.name == key }
     }
-  }
-
-  /// The path in `TERNARY($source.path == nil, constant, $source.path)`, as it is inferred for a required
-  /// attribute.
-  private static func pathWithStandard(_ expression: CoreDataPredicates.NSExpression) -> String? {
-    guard
-      case .conditional(_, .constant, .path(.variable(MigrationKey.source), let path)) =
-        expression.expressionNode()
-    else { return nil }
-    return path
-  }
-
-  private static func sourcePath(_ expression: CoreDataPredicates.NSExpression) -> String? {
-    guard case .path(.variable(MigrationKey.source), let path) = expression.expressionNode() else {
-      return nil
-    }
-    return path
   }
 
   /// The class that the mapping names: as `Module.Class`, or the only class of that name in the process.
@@ -152,5 +135,40 @@ struct PreparedMapping {
         name, mapping: mappingName, reason: "which does not exist in this program")
     }
     return policy
+  }
+}
+
+extension CoreDataPredicates.NSExpression {
+  /// The path whose value a value expression copies; for a relationship, what was made of the objects at its
+  /// end. nil for an expression that computes anything.
+  var copiedPath: String? { sourcePath ?? pathWithStandard ?? associated?.path }
+
+  /// The path in `$source.path`.
+  fileprivate var sourcePath: String? {
+    guard case .path(.variable(MigrationKey.source), let path) = expressionNode() else { return nil }
+    return path
+  }
+
+  /// The path in `TERNARY($source.path == nil, constant, $source.path)`, as it is inferred for a required
+  /// attribute.
+  fileprivate var pathWithStandard: String? {
+    guard
+      case .conditional(_, .constant, .path(.variable(MigrationKey.source), let path)) = expressionNode()
+    else { return nil }
+    return path
+  }
+
+  /// The path to objects of the source for whose successors the expression asks the manager, and the entity
+  /// mapping that it names, if it does.
+  var associated: (path: String, mapping: String?)? {
+    guard case .function(.variable(MigrationKey.manager), let selector, let arguments) = expressionNode(),
+      arguments.count == 2, case .path(.variable(MigrationKey.source), let path) = arguments[1]
+    else { return nil }
+    switch (selector, arguments[0]) {
+    case ("destinationInstancesForSourceRelationshipNamed:sourceInstances:", _): return (path, nil)
+    case ("destinationInstancesForEntityMappingNamed:sourceInstances:", .constant(.string(let name))):
+      return (path, name)
+    default: return nil
+    }
   }
 }

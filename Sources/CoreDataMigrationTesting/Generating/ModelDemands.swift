@@ -71,9 +71,14 @@ struct ModelDemands {
       }
     case .isUnique(let names):
       for name in names.compactMap(source) { change(old, name) { $0.isUnique = true } }
-    case .hasCount(let relationship, let range):
-      guard let name = source(relationship) else { return }
+    case .hasCount(let relationship, let range, let orNone):
+      guard let name = source(relationship) else {
+        // How many a new side gets depends on all objects of the other one.
+        if !orNone { emptyEntities.insert(old.name ?? "") }
+        return
+      }
       change(old, name) { property in
+        if !orNone { property.isRequired = true }
         let (least, most) = (
           max(property.counts.lowerBound, range.lowerBound), min(property.counts.upperBound, range.upperBound)
         )

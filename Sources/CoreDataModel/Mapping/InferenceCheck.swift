@@ -46,14 +46,15 @@ struct InferenceCheck {
   }
 
   private mutating func refuse(
-    _ entity: String, _ property: String?, _ reason: String, _ advice: String, lacksValueOnly: Bool = false
+    _ entity: String, _ property: String?, _ reason: String, _ advice: String, lacksValueOnly: Bool = false,
+    needsExpression: Bool = false
   ) {
     let back: String =
       "The earlier version stays as it is, since stores have it: put back an original that was kept, or "
       + (lacksValueOnly ? "give the values with" : "use") + " a mapping model that leads back to it."
     let refusal = MappingInference.Refusal(
       entity: entity, property: property, reason: reason, advice: isDown ? back : advice,
-      lacksValueOnly: lacksValueOnly)
+      lacksValueOnly: lacksValueOnly, needsExpression: needsExpression || lacksValueOnly)
     if !refusals.contains(refusal) { refusals.append(refusal) }
   }
 
@@ -185,7 +186,8 @@ struct InferenceCheck {
         owner, path,
         "\(subject) is \(types.0) in the source, \(types.1) in the destination, which does not hold every "
           + "value of \(types.0).",
-        "Add an attribute of another name for the new type, or convert the values with a mapping model.")
+        "Add an attribute of another name for the new type, or convert the values with a mapping model.",
+        needsExpression: path == new.name)
     }
     if old.isOptional && !new.isOptional && new.defaultValue == nil {
       refuse(
@@ -220,16 +222,20 @@ struct InferenceCheck {
     }
     checkTarget(old, new, owner, subject)
     checkInverse(old, new, subject)
-    checkOptional(old, new, owner, new.name)
     if new.isToMany {
-      let (least, most): (Int, Int) = (max(0, new.minCount), new.maxCount <= 0 ? .max : new.maxCount)
-      let (fewest, largest): (Int, Int) = (
-        old.isToMany ? max(0, old.minCount) : 1, old.maxCount <= 0 ? .max : old.maxCount
-      )
-      if least > max(1, fewest) || most < largest, least <= most {
-        require(owner, .hasCount(relationship: new.name, least...most))
-      }
+      requireCounts(of: new, where: MemberCounts(of: old), owner)
+    } else {
+      checkOptional(old, new, owner, new.name)
     }
+  }
+
+  /// `former`: what the objects have.
+  private mutating func requireCounts(
+    of new: NSRelationshipDescription, where former: MemberCounts, _ owner: String
+  ) {
+    let wanted = MemberCounts(of: new)
+    guard let range = wanted.range, !wanted.includes(former) else { return }
+    require(owner, .hasCount(relationship: new.name, range, orNone: wanted.mayBeEmpty))
   }
 
   /// With another inverse an object may belong to fewer others than before.
@@ -266,17 +272,20 @@ struct InferenceCheck {
   private mutating func checkNewRelationship(
     _ new: NSRelationshipDescription, _ owner: String, _ subject: String
   ) {
-    // A required to-many relationship may be empty unless it has a minimum.
-    if new.isOptional || (new.isToMany && new.minCount <= 0) { return }
     // A new side of a known relationship gets its objects through the other side.
     if let inverse = new.inverseRelationship, let other = inverse.declaringEntity,
       let known = difference.entity(forDestination: other)?.properties.first(where: {
         $0.destination === inverse
       }), known.storedSource != nil
     {
-      require(owner, .hasValue(property: new.name))
+      if new.isToMany {
+        requireCounts(of: new, where: .any, owner)
+      } else if !new.isOptional {
+        require(owner, .hasValue(property: new.name))
+      }
       return
     }
+    if MemberCounts(of: new).mayBeEmpty { return }
     if !new.isToMany {
       // Nothing has a value: a store without such objects can be migrated, as by Apple's framework.
       require(owner, .hasValue(property: new.name))

@@ -25,6 +25,9 @@ public struct MappingInference: Sendable {
     public let advice: String
     /// Whether a mapping model lacks nothing but a value of the property, for objects that have none.
     package let lacksValueOnly: Bool
+    /// Whether a value expression for the attribute is all that a mapping model needs: the same, or its type
+    /// does not hold the values of the former one.
+    package let needsExpression: Bool
 
     public var description: String { "\(reason) \(advice)" }
   }
@@ -36,8 +39,9 @@ public struct MappingInference: Sendable {
       case hasValue(property: String)
       /// No two objects have equal values of these attributes.
       case isUnique([String])
-      /// The number of objects at the other end of the relationship, where there is one, is in the range.
-      case hasCount(relationship: String, ClosedRange<Int>)
+      /// The number of objects at the other end of the relationship is in the range, or there are none and
+      /// there may be none.
+      case hasCount(relationship: String, ClosedRange<Int>, orNone: Bool)
       /// The source has no objects of the entity itself, which has become abstract.
       case hasNoObjects
     }
@@ -52,10 +56,13 @@ public struct MappingInference: Sendable {
       case .hasValue(let property): "Every \(entity) must have a value of '\(property)'."
       case .isUnique(let names):
         "No two objects of \(entity) may have the same \(names.joined(separator: " and "))."
-      case .hasCount(let relationship, let range):
-        range.upperBound == .max
-          ? "Every \(entity) must have at least \(range.lowerBound) of '\(relationship)', or none."
-          : "Every \(entity) must have \(range.lowerBound) to \(range.upperBound) of '\(relationship)', or none."
+      case .hasCount(let relationship, let range, orNone: true) where range.lowerBound <= 1:
+        "Every \(entity) may have at most \(range.upperBound) of '\(relationship)'."
+      case .hasCount(let relationship, let range, let orNone):
+        "Every \(entity) must have "
+          + (range.upperBound == .max
+            ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)")
+          + " of '\(relationship)'\(orNone ? ", or none" : "")."
       case .hasNoObjects: "There may be no objects of \(entity) itself, which is abstract in the destination."
       }
     }
@@ -144,11 +151,18 @@ public struct MappingInference: Sendable {
     return made
   }
 
-  /// The mapping model to be completed: what is required and has no value has none in it either. Throws the
-  /// other refusals.
-  package func unfinishedMappingModel() throws -> (model: NSMappingModel, lacking: [Refusal]) {
-    if let error = error(refusals.filter { !$0.lacksValueOnly }) { throw error }
-    return (made, refusals)
+  /// The mapping model to be completed: what is required and has no value has none in it either.
+  /// `expressions`: the attributes, each with its entity by the names in the destination, that will have
+  /// expressions of the program, so that any type may become any other. Throws the other refusals.
+  package func unfinishedMappingModel(expressions: Set<String> = []) throws -> (
+    model: NSMappingModel, lacking: [Refusal]
+  ) {
+    let refused: [Refusal] = refusals.filter { refusal in
+      !refusal.lacksValueOnly
+        && !(refusal.needsExpression && expressions.contains("\(refusal.entity).\(refusal.property ?? "")"))
+    }
+    if let error = error(refused) { throw error }
+    return (made, refusals.filter(\.lacksValueOnly))
   }
 
   private var made: NSMappingModel {

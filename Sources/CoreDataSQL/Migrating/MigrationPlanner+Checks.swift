@@ -22,7 +22,7 @@ extension MigrationPlanner {
       }
       for (number, slot) in entity.slots.enumerated() {
         guard !slot.property.isOptional, !slot.isDerived, case .stored = slot.role,
-          let missing = missing(plan.entities[entity.index].slots[number], former)
+          let missing = missing(number, of: entity, former)
         else { continue }
         result.append(
           MigrationCheck(
@@ -34,9 +34,11 @@ extension MigrationPlanner {
 
   /// The rows of an old entity that would have no value; nil if all have one, or no more lack one than
   /// before.
-  private func missing(_ source: SchemaPlan.SlotSource, _ former: Int) -> SQLExpression? {
-    switch source {
-    case .constant(let value): return value.isNull ? .truth(true) : nil
+  private func missing(_ number: Int, of entity: EntityLayout, _ former: Int) -> SQLExpression? {
+    switch plan.entities[entity.index].slots[number] {
+    case .constant(let value):
+      if let column = formerKey(number, of: entity, former) { return .isNull(.column(nil, column)) }
+      return value.isNull ? .truth(true) : nil
     case .slot(let number, let whenNil):
       let slot: PropertySlot = old.layout.entities[former].slots[number]
       guard whenNil == nil, slot.property.isOptional, let column = old.column(of: former, slot: number) else {
@@ -44,6 +46,15 @@ extension MigrationPlanner {
       }
       return .isNull(.column(nil, column))
     }
+  }
+
+  /// The old column from which a new reference to one object gets its keys: that of the other side.
+  private func formerKey(_ number: Int, of entity: EntityLayout, _ former: Int) -> String? {
+    guard case .toOne(let columns) = new.storage(of: entity.index, slot: number),
+      let position = new.tablePosition[entity.index],
+      let place = new.tables[position].columns.firstIndex(where: { $0.name == columns.key })
+    else { return nil }
+    return tables[position].sources[place][EntityMoves.Pair(old: former, new: entity.index)]?.column
   }
 
   /// Of the values that the rows of one old table will have; in other cases the unique index finds them.

@@ -15,9 +15,11 @@ package struct SchemaDrift {
   }
 
   package func differences() -> [StoreDrift] {
-    missingDefinitions().map { StoreDrift(.missing, "\($0) of the model is missing.") } + foreignColumns()
-      + foreignObjects()
+    missingDefinitions().map { StoreDrift(.missing, "\($0) of the model is missing.") } + foreignDefinitions()
   }
+
+  /// What is none of the model's.
+  package func foreignDefinitions() -> [StoreDrift] { foreignColumns() + foreignObjects() }
 
   /// Tables and columns that are none of the model's.
   package func foreignTablesAndColumns() -> [StoreDrift] { foreignColumns() + foreignObjects([.table]) }

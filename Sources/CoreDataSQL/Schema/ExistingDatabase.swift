@@ -1,9 +1,9 @@
 /// The tables, columns and entities of a database, as far as a schema needs them. The engine reads them from
-/// `sqlite_master`, `PRAGMA table_info` and `Z_PRIMARYKEY`.
+/// `sqlite_master`, `PRAGMA table_xinfo` and `Z_PRIMARYKEY`.
 package struct ExistingDatabase: Sendable {
   package struct Table: Sendable {
     package var name: String
-    /// In the order of `PRAGMA table_info`.
+    /// In the order of `PRAGMA table_xinfo`, generated ones too.
     package var columns: [String]
 
     package init(name: String, columns: [String]) {

@@ -41,9 +41,8 @@ struct StoreMigration {
     return try access.read { database in
       guard let state = try state(database, counting: counting) else { return PlannedMigration(steps: []) }
       let migration: InPlaceMigration = state.migration
-      guard migration.obstacles.isEmpty else {
-        return PlannedMigration(steps: [], obstacles: migration.obstacles)
-      }
+      let obstacles: [String] = try migration.obstacles + (refusal(of: state).map { [$0] } ?? [])
+      guard obstacles.isEmpty else { return PlannedMigration(steps: [], obstacles: obstacles) }
       return PlannedMigration(
         steps: migration.steps.map { step in
           PlannedMigration.Step(
@@ -73,6 +72,7 @@ struct StoreMigration {
   private struct State {
     var metadata: StoreMetadata
     var migration: InPlaceMigration
+    var facts: MigrationFacts
   }
 
   private func state(_ database: Database, counting: Bool) throws -> State? {
@@ -97,7 +97,18 @@ struct StoreMigration {
     let old = try StoreSchema(layout: plan.source, database: facts.database, entities: names)
     return State(
       metadata: metadata,
-      migration: try MigrationPlanner.plan(plan, old: old, facts: facts, targetEntities: options.entityNames))
+      migration: try MigrationPlanner.plan(plan, old: old, facts: facts, targetEntities: options.entityNames),
+      facts: facts)
+  }
+
+  /// Why SQLite does not run the statements. Only definitions of other programs, which no plan knows, make
+  /// it refuse one.
+  private func refusal(of state: State) throws -> String? {
+    guard state.migration.obstacles.isEmpty,
+      !SchemaDrift(state.migration.old, state.facts).foreignDefinitions().isEmpty
+    else { return nil }
+    return try MigrationRehearsal(state.migration, state.facts.objects)
+      .refusal(Connections.configuration(options, url: url), url: url)
   }
 
   /// Whether hashes or structures decide for all entities of the new model: Apple's hashes of some can't be

@@ -22,9 +22,7 @@ struct RequiredProperties {
   }
 
   private static func requires(_ slot: PropertySlot) -> NSRelationshipDescription? {
-    guard let relationship = slot.relationship, slot.isToMany,
-      relationship.minCount > 0 || !relationship.isOptional
-    else { return nil }
+    guard let relationship = slot.relationship, slot.isToMany, relationship.minCount > 0 else { return nil }
     return relationship
   }
 
@@ -72,9 +70,8 @@ struct RequiredProperties {
   mutating func check(_ members: [(owner: RowID, count: Int)], _ entity: EntityLayout, _ number: Int) {
     let slot: PropertySlot = entity.slots[number]
     guard let relationship = Self.requires(slot) else { return }
-    let least: Int = relationship.isOptional ? 0 : max(1, relationship.minCount)
-    for (owner, count) in members
-    where count < least || (count > 0 && count < relationship.minCount) {
+    let allowed = MemberCounts(of: relationship)
+    for (owner, count) in members where !allowed.allow(count) && count < relationship.minCount {
       note(entity, slot, owner, "has fewer objects than the model requires")
     }
   }

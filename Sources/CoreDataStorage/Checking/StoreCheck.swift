@@ -130,6 +130,7 @@ package struct StoreCheck {
     guard let relationship = slot.relationship,
       let destination = slot.destination.map({ engine.layout.entities[$0] })
     else { return }
+    let allowed = MemberCounts(of: relationship)
     for (owner, members) in zip(scan.ids(page), try scan.members(page, slot: number)) {
       for member in members {
         if case .found(let id) = directory.find(member.key, expected: destination) {
@@ -144,12 +145,11 @@ package struct StoreCheck {
       if Set(members).count != members.count {
         problems.add(problem(.inverse, entity, slot, owner, "has the same object twice."))
       }
-      let least: Int = relationship.isOptional ? 0 : max(1, relationship.minCount)
-      if members.count < least || (members.count > 0 && members.count < relationship.minCount) {
-        problems.add(problem(.required, entity, slot, owner, "has fewer objects than the model requires."))
-      }
-      if relationship.maxCount > 0, members.count > relationship.maxCount {
-        problems.add(problem(.required, entity, slot, owner, "has more objects than the model allows."))
+      if !allowed.allow(members.count) {
+        let words: String =
+          members.count < relationship.minCount
+          ? "has fewer objects than the model requires." : "has more objects than the model allows."
+        problems.add(problem(.required, entity, slot, owner, words))
       }
     }
   }

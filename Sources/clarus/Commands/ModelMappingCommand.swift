@@ -14,7 +14,7 @@ struct ModelMappingCommand: ParsableCommand {
       models by their paths: keep it beside them, or in a folder below. Xcode's editor stores both models in it too; here it has the \
       paths alone. With one package name two of its versions. What is required and has no value for the objects that there are gets \
       none in it either: a line on standard error names each such attribute. --value gives an attribute its value: an expression as \
-      for NSExpression(format:), in which $source is the former object.
+      for NSExpression(format:), in which $source is the former object; so an attribute may get any other type.
 
       EXAMPLES
         clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --output Shop1to2.xcmappingmodel
@@ -76,6 +76,8 @@ struct ModelMappingCommand: ParsableCommand {
     for warning in old.warnings + new.warnings {
       writeToStandardError(ErrorText.oneLine(warning.description))
     }
+    let values: [MappedValue] = try values.map { try MappedValue($0) }
+    let given: Set<String> = Set(values.map(\.path))
     let (model, unfinished): (NSMappingModel, [MappingInference.Refusal]) =
       if let mapping {
         (
@@ -85,14 +87,9 @@ struct ModelMappingCommand: ParsableCommand {
           []
         )
       } else {
-        try MappingInference(from: old.model, to: new.model).unfinishedMappingModel()
+        try inferred(from: old.model, to: new.model, given)
       }
-    var given: Set<String> = []
-    for text in values {
-      let value = try MappedValue(text)
-      try naming("--value") { try value.set(in: model) }
-      given.insert(value.path)
-    }
+    for value in values { try naming("--value") { try value.set(in: model) } }
     let lacking: [MappingInference.Refusal] = unfinished.filter {
       !given.contains("\($0.entity).\($0.property ?? "")")
     }
@@ -119,6 +116,24 @@ struct ModelMappingCommand: ParsableCommand {
     try standard.writeLine(
       DisplayWidth.escaped("\(output): \(Counted.text(count, "entity mapping", "entity mappings"))"))
     try standard.flush()
+  }
+
+  /// `given`: the attributes with an expression, each with its entity.
+  private func inferred(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel, _ given: Set<String>
+  ) throws -> (NSMappingModel, [MappingInference.Refusal]) {
+    let inference = MappingInference(from: source, to: destination)
+    do {
+      return try inference.unfinishedMappingModel(expressions: given)
+    } catch {
+      let open: [String] = inference.refusals.filter { $0.needsExpression && !$0.lacksValueOnly }
+        .map { "\($0.entity).\($0.property ?? "")" }.filter { !given.contains($0) }
+      guard !open.isEmpty else { throw error }
+      let options: String = open.map { "--value '\($0)=EXPRESSION'" }.joined(separator: " ")
+      throw CommandFailure(
+        "\(ErrorText.line(for: error)) Or write one here with expressions that convert the values: \(options)"
+      )
+    }
   }
 
   /// As the editor names a version: `Shop.xcdatamodeld/Shop 2.xcdatamodel`.

@@ -40,7 +40,7 @@ struct ModelSquashCommand: ParsableCommand {
     let versions: [ModelVersion] =
       through.isEmpty
       ? try ModelArgument.versions(at: model).sorted {
-        $0.name.compare($1.name, options: .numeric) == .orderedAscending
+        VersionNames.areInOrder($0.name, $1.name)
       }
       : try through.map { try ModelArgument.load(model, version: $0, option: "--through") }
     guard versions.count > 1, let first = versions.first, let last = versions.last else {

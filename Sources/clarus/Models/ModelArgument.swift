@@ -91,7 +91,7 @@ enum ModelArgument {
     // Without their ending, so that "Shop 2" is newer than "Shop".
     let files: [(name: String, url: URL)] = names.filter { $0.hasSuffix(".\(inner)") && !$0.hasPrefix(".") }
       .map { (String($0.dropLast(inner.count + 1)), url.appendingPathComponent($0)) }
-      .sorted { $0.0.compare($1.0, options: .numeric) == .orderedDescending }
+      .sorted { VersionNames.areInOrder($1.0, $0.0) }
     return files.isEmpty ? [(baseName(path), url)] : files
   }
 

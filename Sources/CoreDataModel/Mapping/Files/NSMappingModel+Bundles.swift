@@ -72,6 +72,17 @@ extension NSMappingModel {
       .min { $0.omitted < $1.omitted }?.model
   }
 
+  /// Those of several that are for these versions and leave out as few entities as the best one, which they
+  /// are not.
+  package final func rivals(
+    among models: [NSMappingModel], from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+  ) -> [NSMappingModel] {
+    let omitted: Int = omitted(source, destination)
+    return models.filter {
+      $0 !== self && $0.leads(from: source, to: destination) && $0.omitted(source, destination) == omitted
+    }
+  }
+
   /// Whether it is for these versions of the models.
   package final func leads(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) -> Bool {
     misfit(source, destination) == nil

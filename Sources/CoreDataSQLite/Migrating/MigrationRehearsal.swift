@@ -1,0 +1,46 @@
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// Runs the statements of a migration in place on a database in memory, which has the definitions of the
+/// store's file and no rows.
+///
+/// Renaming or dropping a part SQLite reads all definitions again, and refuses the statement for a view or a
+/// trigger that is broken already, and for a generated column that needs what is dropped. Cost: some
+/// milliseconds.
+struct MigrationRehearsal {
+  private let migration: InPlaceMigration
+  private let objects: [MigrationFacts.Object]
+
+  init(_ migration: InPlaceMigration, _ objects: [MigrationFacts.Object]) {
+    (self.migration, self.objects) = (migration, objects)
+  }
+
+  /// The first statement that SQLite refuses, with the reason; nil if it takes all.
+  func refusal(_ configuration: Configuration, url: URL) throws -> String? {
+    let queue = try DatabaseQueue(configuration: configuration)
+    defer { try? queue.close() }
+    let functions = MigrationFunctions(external: ExternalData(store: url, missing: .isError))
+    return try queue.writeWithoutTransaction { database in
+      functions.register(on: database)
+      defer { MigrationFunctions.unregister(on: database) }
+      for object in objects where !object.name.lowercased().hasPrefix("sqlite_") {
+        // The tables of a virtual one are made with it, and one of an unknown module can't be made here.
+        if let sql = object.sql { try? database.execute(sql: sql) }
+      }
+      for step in migration.steps {
+        let statement: CompiledStatement = step.tree.statement
+        do {
+          let raw = try RawStatement(database, statement.sql, url: url)
+          try raw.bind(statement.bindings)
+          try raw.run()
+        } catch StoreError.database(_, let message, _, _) {
+          return
+            "SQLite refuses to \(step.explanation), because of what another program has defined: \(message)."
+        }
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import CoreData
+import Foundation
+import StackSupport
+import TestSupport
+import Testing
+
+@Suite("A plan tells what the expressions of a mapping model do, and which of them fail")
+struct PlanExpressionTests {
+  private let first: NSManagedObjectModel = Versions.first()
+  private let second: NSManagedObjectModel = Versions.first {
+    $0.entitiesByName["Person"]?.properties.append(World.attribute("code", .integer32AttributeType))
+  }
+
+  private func mapping(_ expressions: [String: String]) throws -> NSMappingModel {
+    let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: first, destinationModel: second)
+    let person = try #require(mapping.entityMappings?.first { $0.destinationEntityName == "Person" })
+    for property in (person.attributeMappings ?? []) + (person.relationshipMappings ?? []) {
+      guard let text = expressions[property.name ?? ""] else { continue }
+      property.valueExpression = NSExpression(format: text)
+    }
+    return mapping
+  }
+
+  @Test("computed values are listed, and copied ones are not")
+  func changes() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let plan = try MigrationPlan(
+      forStoreAt: url, to: second,
+      mapping: try mapping([
+        "age": "$source.age * 2", "name": "uppercase:($source.name)", "code": "$source.age",
+      ]))
+    #expect(plan.steps[0].problems == [], "\(plan)")
+    let person = try #require(plan.steps[0].entities.first { $0.destination == "Person" })
+    #expect(
+      Set(person.changes).isSuperset(of: [
+        "age = $source.age * 2", "name = uppercase:($source.name)", "code from age",
+      ]), "\(person.changes)")
+    #expect(!person.changes.contains { $0.hasPrefix("pets") || $0.hasPrefix("photo") }, "\(person.changes)")
+    try plan.run(verifies: true)
+    let names: [String] = try Versions.using(second, .sqlite, url) { try Versions.people($0) }
+    #expect(names.first?.hasPrefix("PERSON 0 0") == true && names.last?.hasPrefix("PERSON 2 4") == true)
+  }
+
+  // Finding: the plan had no problem, and the migration ended with an error.
+  @Test(
+    "an expression that must fail is a problem, as the migration's error says it",
+    arguments: [
+      ("code", "$source.agee", "agee"), ("code", "$source.name", "takes"),
+      ("code", "uppercase:($source.name)", "takes"), ("age", "$source.age * 100000", "takes an integer from"),
+      ("name", "FUNCTION($entityPolicy, \"code:\", $source)", "code:"),
+      (
+        "pets",
+        "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", \"IEM_Copy_Pets\", $source.pets)",
+        "IEM_Copy_Pets"
+      ),
+    ], [StoreKind.sqlite, .xml])
+  func failures(_ test: (property: String, expression: String, says: String), _ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let program = try SourceModel.write([first, second], in: folder)
+    let plan = try MigrationPlan(
+      forStoreAt: url, to: program, mapping: try mapping([test.property: test.expression]))
+    #expect(plan.steps[0].problems.count == 1, "\(plan)")
+    let problem: String = plan.steps[0].problems.first ?? ""
+    #expect(problem.contains(test.property) && problem.contains(test.says), "\(problem)")
+    let error: String = errorThrown { try plan.run() }?.localizedDescription ?? ""
+    #expect(error.contains(test.says), "\(error)")
+  }
+
+  @Test("of two mapping models for the same versions the plan names both")
+  func rivals() throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([first, second], in: folder)
+    for name in ["A", "B"] {
+      try Versions.writeCoding(name, from: first, to: second, uncoded: first, in: folder)
+    }
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    func rivals(_ plan: MigrationPlan) -> [String] { plan.warnings.filter { $0.contains("leads from") } }
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(rivals(plan).count == 1, "\(plan)")
+    #expect(rivals(plan).first?.contains("A.cdm is taken") == true, "\(plan)")
+    #expect(rivals(plan).first?.contains("B.cdm leads from Shop 1 to Shop 2 too") == true, "\(plan)")
+    let given = NSMappingModel(contentsOf: folder.file("B.cdm"))
+    #expect(rivals(try MigrationPlan(forStoreAt: url, to: program, mapping: given)) == [])
+  }
+
+  @Test("a copy that loses tables of other programs is no way back with all values")
+  func wayBack() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    try Versions.execute(url, "CREATE TABLE OTHER (A)")
+    let plan = try MigrationPlan(forStoreAt: url, to: second, mapping: try mapping([:]))
+    #expect(plan.losses.contains { $0.contains("OTHER") })
+    #expect(plan.obstaclesToReturn.contains { $0.contains("OTHER") } && !"\(plan)".contains("Way back:"))
+  }
+}
