@@ -174,6 +174,14 @@ struct DifferenceList {
     if left != right { found.append("\(path): \(what) is \(left) here, \(right) there") }
   }
 
+  mutating func compare<T: Equatable>(_ what: String, _ left: T?, _ right: T?) {
+    if left != right {
+      found.append(
+        "\(path): \(what) is \(left.map { "\($0)" } ?? "nothing") here, "
+          + "\(right.map { "\($0)" } ?? "nothing") there")
+    }
+  }
+
   /// Compares property-list values. Decimals are compared as `Decimal`, because hashing or bridging an
   /// `NSDecimalNumber` is broken in Linux Foundation.
   mutating func compareValues(_ what: String, _ left: Any?, _ right: Any?) {

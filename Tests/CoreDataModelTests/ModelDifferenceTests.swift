@@ -110,6 +110,29 @@ struct ModelDifferenceTests {
     #expect(difference.changesVersionHashes != wanted.isEmpty, "\(name)")
   }
 
+  // Findings: dates were told as seconds since 2001, and names as `Optional("Item")`.
+  @Test func `dates are told as dates, and names as they are`() throws {
+    func model(_ seconds: Int, _ name: String) throws -> NSManagedObjectModel {
+      let text: String = """
+        <model><entity name="Item" representedClassName="\(name)"><attribute name="made" attributeType="Date" \
+        minDateTimeInterval="\(seconds)" defaultDateTimeInterval="\(seconds)"/></entity></model>
+        """
+      return try NSManagedObjectModel.load(source: Data(text.utf8), file: "contents").model
+    }
+    let (old, new) = (try model(0, "One"), try model(86400, "Two"))
+    let sentences: [String] = ModelDifference(from: old, to: new).changes.map {
+      $0.sentence(source: "the store", destination: "the model")
+    }
+    for says in [
+      "validated by SELF >= 2001-01-01T00:00:00Z in the store, validated by SELF >= 2001-01-02T00:00:00Z in",
+      "of the default 2001-01-01T00:00:00Z in the store",
+    ] {
+      #expect(sentences.contains { $0.contains(says) }, "\(sentences)")
+    }
+    let differences: [String] = ModelComparison.differences(old, new)
+    #expect(differences.contains { $0.hasSuffix("class is One here, Two there") }, "\(differences)")
+  }
+
   private static func model(_ item: NSEntityDescription) -> NSManagedObjectModel {
     let model = NSManagedObjectModel()
     model.entities = [item]

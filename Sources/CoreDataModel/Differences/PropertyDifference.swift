@@ -289,6 +289,7 @@ struct PropertyComparison {
     case nil: "without default"
     case let data as Data: "of a default of \(data.count) bytes"
     case let text as String: "of the default '\(text)'"
+    case let date as Date: "of the default \(date.formatted(.iso8601))"
     case let value?: "of the default \(value)"
     }
   }
@@ -298,6 +299,15 @@ struct PropertyComparison {
   }
 
   private static func validation(_ rules: [String]) -> String {
-    rules.isEmpty ? "without validation" : "validated by \(rules.joined(separator: " and "))"
+    rules.isEmpty
+      ? "without validation" : "validated by \(rules.map(withDates).joined(separator: " and "))"
+  }
+
+  /// A rule with its dates as such, which its format has as seconds since 2001.
+  private static func withDates(_ rule: String) -> String {
+    rule.replacing(/CAST\((-?[0-9.]+), "NSDate"\)/) { match in
+      guard let seconds = Double(match.1), abs(seconds) < 6e10 else { return String(match.0) }
+      return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
+    }
   }
 }

@@ -256,9 +256,14 @@ extension ModelLint {
           "its bound \(number.doubleValue) is no finite number; write another one, or leave it out")
         return
       }
+      // A format has dates as seconds since 2001.
+      let date: String? = (comparison.rightExpression.constantValue as? Date)?.formatted(.iso8601)
+      func text(_ format: String) -> String {
+        date.map { "SELF \(format.contains(">") ? ">=" : "<=") \($0)" } ?? format
+      }
       switch comparison.predicateOperatorType {
-      case .greaterThanOrEqualTo, .greaterThan: lowest = (bound, predicate.formatText)
-      case .lessThanOrEqualTo, .lessThan: highest = (bound, predicate.formatText)
+      case .greaterThanOrEqualTo, .greaterThan: lowest = (bound, text(predicate.formatText))
+      case .lessThanOrEqualTo, .lessThan: highest = (bound, text(predicate.formatText))
       default: break
       }
     }
