@@ -2,11 +2,14 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// The name that a new attribute had in earlier versions, and what these versions say about it.
+/// The name that an entity, an attribute or a relationship had in earlier versions, and what these versions
+/// say about it.
 ///
-/// A migration gives the attribute the values of the one with that name. Nothing tells later that no version
+/// A migration gives the part the values of the one with that name. Nothing tells later that no version
 /// has it, or that the new version still has it, whose values would then move away silently.
 package struct FormerName {
+  package enum Part: String, Sendable { case entity, attribute, relationship }
+
   /// A version of the package that is not the edited one.
   package struct Version {
     package let name: String
@@ -15,11 +18,13 @@ package struct FormerName {
 
   private let name: String
   private let entity: String
+  private let part: Part
   /// Those that can be read, the one before the edited version first.
   private let versions: [Version]
 
-  package init(_ name: String, of entity: String, versions: [Version]) {
-    (self.name, self.entity, self.versions) = (name, entity, versions)
+  /// - Parameter entity: the entity itself, or that of the property.
+  package init(_ name: String, of entity: String, _ part: Part, versions: [Version]) {
+    (self.name, self.entity, self.part, self.versions) = (name, entity, part, versions)
   }
 
   /// What to tell of the name: nil if a version has it.
@@ -32,6 +37,14 @@ package struct FormerName {
         "There is no other version, so that no store is migrated to this one and no values of '\(name)' move: "
         + "`clarus model add MODEL version` makes one, which a renaming belongs into."
     }
+    if part == .entity {
+      let isKnown: Bool = versions.contains { version in
+        version.model.entities.contains { names($0, $0.name ?? "").contains(name) }
+      }
+      if isKnown { return nil }
+      let known: [String] = versions[0].model.entities.compactMap(\.name).sorted()
+      throw unknown(nil, versions[0].name, known, file)
+    }
     let own: Set<String> = names(current.entitiesByName[entity], entity)
     let former: [(version: String, entity: NSEntityDescription)] = versions.compactMap { version in
       let found: NSEntityDescription? =
@@ -42,18 +55,29 @@ package struct FormerName {
       return "No other version has the entity '\(entity)', so that no values of '\(name)' move."
     }
     let isKnown: Bool = former.contains { entry in
-      entry.entity.attributesByName.values.contains { names($0, $0.name).contains(name) }
+      properties(of: entry.entity).contains { names($0, $0.name).contains(name) }
     }
     if isKnown { return nil }
     let known: String =
       entity == before.entity.name ? entity : "\(entity) (there \(before.entity.name ?? ""))"
-    let attributes: [String] = before.entity.attributesByName.keys.sorted()
-    throw ModelFileError(
+    throw unknown(known, before.version, properties(of: before.entity).map(\.name).sorted(), file)
+  }
+
+  private func properties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
+    part == .relationship
+      ? Array(entity.relationshipsByName.values) : Array(entity.attributesByName.values)
+  }
+
+  private func unknown(_ entity: String?, _ version: String, _ known: [String], _ file: String)
+    -> ModelFileError
+  {
+    let title: String = part == .attribute || part == .entity ? "an \(part.rawValue)" : "a relationship"
+    return ModelFileError(
       file: file,
       reason:
-        "--renamed-from: No other version has an attribute '\(name)' of \(known), so that it would get no values. "
-        + "Version '\(before.version)' has "
-        + (attributes.isEmpty ? "none." : attributes.map { "'\($0)'" }.joined(separator: ", ") + "."))
+        "--renamed-from: No other version has \(title) '\(name)'\(entity.map { " of \($0)" } ?? ""), so that "
+        + "it would get no values. Version '\(version)' has "
+        + (known.isEmpty ? "none." : known.map { "'\($0)'" }.joined(separator: ", ") + "."))
   }
 
   /// The name and the renaming identifier, by either of which parts of two versions correspond.

@@ -33,6 +33,7 @@ package struct ModelEdit {
         throw draft.failure("There is an entity '\(entity.name)' already; choose another name.")
       }
       if let parent = entity.parent { _ = try draft.place(ofEntity: parent) }
+      try draft.requireFreeClass(entity.className, ofEntity: entity.name)
       draft.root.insert(entity.element, draft.style, depth: 1)
     }
   }
@@ -49,10 +50,13 @@ package struct ModelEdit {
     replacing: Bool = false
   ) throws {
     let former: String? = attribute.settings.renamingIdentifier.value
-    try edit(entity, former, versions) { draft, place in
+    try edit(entity, former, .attribute, versions) { draft, place in
       try draft.requireFree(attribute.name, inEntityAt: place)
-      var settings: AttributeSettings = attribute.settings
-      if let former, let old = try draft.release(former, inEntityAt: place, for: attribute.name, replacing) {
+      var settings: PropertySettings = attribute.settings
+      if let former,
+        let old = try draft.release(
+          former, .attribute, inEntityAt: place, for: attribute.name, replacing)
+      {
         settings.type = attribute.type
         draft.insert(
           try Self.successor(of: old, attribute.name, settings, draft.failure), intoEntityAt: place)
@@ -65,11 +69,11 @@ package struct ModelEdit {
 
   /// An attribute in place of a former one.
   private static func successor(
-    of old: SourceElement, _ name: String, _ settings: AttributeSettings,
+    of old: SourceElement, _ name: String, _ settings: PropertySettings,
     _ failure: (String) -> ModelFileError
   ) throws -> SourceElement {
     var element: SourceElement = old
-    var settings: AttributeSettings = settings
+    var settings: PropertySettings = settings
     element.set("name", name)
     // Also the versions before the former one are found by the name that all of them know.
     if let earlier = old["elementID"], !earlier.isEmpty {
@@ -79,39 +83,92 @@ package struct ModelEdit {
     return element
   }
 
-  /// Changes an attribute; of a relationship what relationships have too.
+  /// Changes an attribute or a relationship.
+  ///
+  /// With a new name, what names the property is changed too: indexes, constraints, inverses, derivations,
+  /// predicates. The old name is its renaming identifier, unless it had one.
   ///
   /// - Parameter versions: the other versions of the package, in which a former name is looked for.
   /// - Throws: ``ModelFileError`` if there is no such property, it can't have what is given, or would lose by
-  ///   a new type what it has; if the model could not be used; for a former name that no version has.
+  ///   a new type what it has; if the model could not be used; for a former name that no version has; for a
+  ///   text that names a renamed property in a way that is not understood.
   package mutating func set(
-    _ settings: AttributeSettings, of name: String, in entity: String, versions: [FormerName.Version] = []
+    _ settings: PropertySettings, of name: String, in entity: String, versions: [FormerName.Version] = []
   ) throws {
     let former: String? = settings.renamingIdentifier.value
-    try edit(entity, former, versions) { draft, place in
-      let kind: String = try draft.kind(ofProperty: name, inEntityAt: place)
-      if let former { _ = try draft.release(former, inEntityAt: place, for: name, nil) }
-      guard let inner = draft.root[at: place].place(kind, named: name) else { return }
-      if kind == "attribute" {
-        let failure: (String) -> ModelFileError = draft.failure
+    let start = Draft(root: document.root, style: document.style, file: document.file)
+    let part: FormerName.Part =
+      try start.kind(ofProperty: name, inEntityAt: try start.place(ofEntity: entity))
+    try edit(entity, former, part, versions) { draft, place in
+      if let former {
+        _ = try draft.release(former, part, inEntityAt: place, for: settings.name ?? name, nil)
+      }
+      let failure: (String) -> ModelFileError = draft.failure
+      guard let inner = draft.root[at: place].place(part.rawValue, named: name) else { return }
+      if part == .attribute {
         try settings.apply(to: &draft.root[at: place][at: inner], failure)
         try draft.set(settings, indexesOf: name, inEntityAt: place)
-      } else if settings.isOfAnyProperty {
-        settings.setFlags(of: &draft.root[at: place][at: inner])
       } else {
-        throw draft.failure(
-          "\(entity).\(name) is a relationship: of those only --optional, --required, --transient and --renamed-from "
-            + "can be set here.")
+        try settings.apply(toRelationship: &draft.root[at: place][at: inner], "\(entity).\(name)", failure)
+        try draft.set(inverse: settings.inverse, of: name, inEntityAt: place)
+      }
+      if let new = settings.name, new != name {
+        try draft.rename(name, part, inEntityAt: place, to: new)
+        if settings.renamingIdentifier == .asItIs {
+          Draft.keepFormerName(name, of: &draft.root[at: place][at: inner])
+        }
       }
     }
   }
 
-  /// Changes an entity, whose attribute then may have a former name.
+  /// Changes an entity.
+  ///
+  /// With a new name, what names the entity is changed too, and its class if it had the entity's name. The
+  /// old name is its renaming identifier, unless it had one.
+  ///
+  /// - Throws: ``ModelFileError`` if there is no such entity, or there is one of the new name; if the model
+  ///   could not be used; for a former name that no version has, or that this version still has.
+  package mutating func set(
+    _ settings: EntitySettings, of entity: String, versions: [FormerName.Version] = []
+  ) throws {
+    let former: String? = settings.renamingIdentifier.value
+    var isClassRenamed = false
+    try edit(entity, former, .entity, versions) { draft, place in
+      if let former, former != settings.name ?? entity, draft.root.place("entity", named: former) != nil {
+        throw draft.failure(
+          "--renamed-from: There still is the entity '\(former)' in this version, so that a migration would take its "
+            + "objects away for '\(settings.name ?? entity)'. Leave --renamed-from out.")
+      }
+      if let parent = settings.parent.value { _ = try draft.place(ofEntity: parent) }
+      settings.apply(to: &draft.root[at: place])
+      if let new = settings.name, new != entity {
+        let hadItsName: Bool = try draft.renameEntity(entity, to: new)
+        if settings.renamingIdentifier == .asItIs {
+          Draft.keepFormerName(entity, of: &draft.root[at: place])
+        }
+        if hadItsName, settings.className == nil {
+          settings.setClass(new, of: &draft.root[at: place])
+          isClassRenamed = true
+        }
+      }
+      if settings.name != nil || settings.className != nil {
+        let changed: SourceElement = draft.root[at: place]
+        try draft.requireFreeClass(changed["representedClassName"], ofEntity: changed["name"] ?? "")
+      }
+    }
+    if isClassRenamed, let new = settings.name {
+      remarks.append(
+        "The class of the entity has its new name too, \(new): rename it in the program, or keep the old one with "
+          + "--class \(entity).")
+    }
+  }
+
+  /// Changes an entity, of which then a part may have a former name.
   private mutating func edit(
-    _ entity: String, _ former: String?, _ versions: [FormerName.Version],
+    _ entity: String, _ former: String?, _ part: FormerName.Part, _ versions: [FormerName.Version],
     _ body: (inout Draft, _ place: Int) throws -> Void
   ) throws {
-    let check: FormerName? = former.map { FormerName($0, of: entity, versions: versions) }
+    let check: FormerName? = former.map { FormerName($0, of: entity, part, versions: versions) }
     let document: ModelDocument = document
     var remark: String?
     try change { draft in
@@ -186,7 +243,7 @@ package struct ModelEdit {
 }
 
 /// A source while it is edited. Places are those of entities among the children of the root.
-private struct Draft {
+struct Draft {
   var root: SourceElement
   let style: SourceStyle
   let file: String
@@ -212,10 +269,12 @@ private struct Draft {
     throw failure("Entity '\(entity["name"] ?? "")' has \(kind) '\(name)' already; choose another name.")
   }
 
-  /// `attribute` or `relationship`, as the element of a property is called.
-  func kind(ofProperty name: String, inEntityAt place: Int) throws -> String {
+  func kind(ofProperty name: String, inEntityAt place: Int) throws -> FormerName.Part {
     let entity: SourceElement = root[at: place]
-    for kind in ["attribute", "relationship"] where entity.place(kind, named: name) != nil { return kind }
+    for kind: FormerName.Part in [.attribute, .relationship]
+    where entity.place(kind.rawValue, named: name) != nil {
+      return kind
+    }
     let owner: String = entity["name"] ?? ""
     for ancestor in ancestors(ofEntityAt: place) {
       let above: SourceElement = root[at: ancestor]
@@ -226,11 +285,12 @@ private struct Draft {
     }
     let known: [String] = (entity.children("attribute") + entity.children("relationship"))
       .compactMap { $0["name"] }
-    throw failure("\(owner) has no attribute '\(name)'. \(NearestNames.advice(for: name, among: known))")
+    throw failure(
+      "\(owner) has no attribute or relationship '\(name)'. \(NearestNames.advice(for: name, among: known))")
   }
 
   /// The entities that one inherits from, its parent first.
-  private func ancestors(ofEntityAt place: Int) -> [Int] {
+  func ancestors(ofEntityAt place: Int) -> [Int] {
     var result: [Int] = []
     var seen: Set<String> = [root[at: place]["name"] ?? ""]
     var parent: String? = root[at: place]["parentEntity"]
@@ -243,27 +303,28 @@ private struct Draft {
     return result
   }
 
-  /// The former name of an attribute must be free: an attribute that has it would lose its values to the new
-  /// one. With `replacing` it is removed and returned, and the indexes and constraints of the entity have the
-  /// new one. Without a new one, if that is nil, nothing can take its place.
+  /// The former name of a property must be free: a property that has it would lose its values to the new
+  /// one. With `replacing` it is removed and returned, and what named it names the new one. Without a new
+  /// one, if that is nil, nothing can take its place.
   mutating func release(
-    _ former: String, inEntityAt place: Int, for name: String, _ replacing: Bool?
+    _ former: String, _ part: FormerName.Part, inEntityAt place: Int, for name: String, _ replacing: Bool?
   ) throws -> SourceElement? {
     let owner: String = root[at: place]["name"] ?? ""
+    let kind: String = part.rawValue
     for ancestor in ancestors(ofEntityAt: place)
-    where root[at: ancestor].place("attribute", named: former) != nil {
+    where root[at: ancestor].place(kind, named: former) != nil {
       let current: String = root[at: ancestor]["name"] ?? ""
       throw failure(
-        "--renamed-from: \(owner) inherits the attribute '\(former)' from \(current) in this version, so that a "
+        "--renamed-from: \(owner) inherits the \(kind) '\(former)' from \(current) in this version, so that a "
           + "migration would take its values away for '\(name)'. "
           + (replacing == nil ? "Leave" : "Add '\(name)' to \(current) with --replace, or leave")
           + " --renamed-from out.")
     }
-    guard let old = root[at: place].place("attribute", named: former) else {
+    guard let old = root[at: place].place(kind, named: former) else {
       if replacing == true {
-        let known: [String] = root[at: place].children("attribute").compactMap { $0["name"] }
+        let known: [String] = root[at: place].children(kind).compactMap { $0["name"] }
         throw failure(
-          "--replace: \(owner) has no attribute '\(former)' in this version, so that there is nothing to replace. "
+          "--replace: \(owner) has no \(kind) '\(former)' in this version, so that there is nothing to replace. "
             + "\(NearestNames.advice(for: former, among: known)) Without --replace '\(name)' is added, and "
             + "--renamed-from names what it was called in another version.")
       }
@@ -276,12 +337,12 @@ private struct Draft {
         ? "Remove '\(former)' from this version"
         : "Add --replace, which removes '\(former)' from this version"
       throw failure(
-        "--renamed-from: \(owner) still has the attribute '\(former)' in this version, so that a migration would take "
+        "--renamed-from: \(owner) still has the \(kind) '\(former)' in this version, so that a migration would take "
           + "its values away for '\(name)'. \(cure), or leave --renamed-from out.")
     }
     let element: SourceElement = root[at: place][at: old]
+    try renameReferences(former, ofEntity: owner, to: name)
     root[at: place].remove(at: old)
-    root[at: place].rename(former, name, where: ["fetchIndexElement": "property", "constraint": "value"])
     return element
   }
 
@@ -309,7 +370,7 @@ private struct Draft {
   /// Adds or removes the index and the constraint that an attribute has alone. Those of several attributes
   /// stay.
   mutating func set(
-    _ settings: AttributeSettings, indexesOf name: String, inEntityAt place: Int
+    _ settings: PropertySettings, indexesOf name: String, inEntityAt place: Int
   ) throws {
     func isOwn(_ element: SourceElement, _ kind: String, _ key: String) -> Bool {
       let parts: [SourceElement] = element.children(kind)

@@ -6,7 +6,7 @@ package struct NewAttribute: Sendable {
   package var name: String
   package var type: NSAttributeType
   /// What is other than the editor has it.
-  package var settings = AttributeSettings()
+  package var settings = PropertySettings()
 
   package init(name: String, type: NSAttributeType) {
     self.name = name

@@ -186,17 +186,6 @@ struct SourceElement: Sendable {
     content.insert(contentsOf: [.text(style.lineBreak(depth)), .element(child)], at: start)
   }
 
-  /// Replaces a value in the elements below, of those attributes that name a property: by the name of the
-  /// element.
-  mutating func rename(_ old: String, _ new: String, where attributes: [String: String]) {
-    for place in content.indices {
-      guard var child = content[place].element else { continue }
-      if let attribute = attributes[child.name], child[attribute] == old { child.set(attribute, new) }
-      child.rename(old, new, where: attributes)
-      content[place] = .element(child)
-    }
-  }
-
   /// Removes the child at a place of `content`, and the line break before it.
   mutating func remove(at place: Int) {
     content.remove(at: place)

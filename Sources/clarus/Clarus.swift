@@ -65,7 +65,10 @@ struct Clarus: ParsableCommand {
     if code == .validationFailure {
       let full: String = fullMessage(for: error)
       let hint: Substring? = full.split(separator: "\n").last { $0.contains("See '") }
-      let text: String = message(for: error)
+      var text: String = message(for: error)
+      if let advice = CommandWords.adviceOnMissingValue(text, CommandLine.arguments) {
+        text += ". \(advice)."
+      }
       writeToStandardError("clarus: " + ErrorText.oneLine(hint.map { "\(text) \($0)" } ?? text))
       Foundation.exit(2)
     }

@@ -31,9 +31,12 @@ enum CommandWords {
       if known.isEmpty || word.hasPrefix("-") || (path.isEmpty && word == "help") { return }
       guard let next = known.first(where: { name(of: $0) == word }) else {
         let title: String = (["clarus"] + path).joined(separator: " ")
-        throw CommandFailure(
-          "There is no command `\(title) \(word)`. \(NearestNames.advice(for: word, among: known.map(name)))",
-          status: 2)
+        let names: [String] = known.map(name).sorted()
+        // Of commands all are told.
+        let advice: String =
+          NearestNames.of(word, among: names).isEmpty
+          ? "There are \(names.joined(separator: ", "))." : NearestNames.advice(for: word, among: names)
+        throw CommandFailure("There is no command `\(title) \(word)`. \(advice)", status: 2)
       }
       path.append(word)
       command = next
@@ -42,6 +45,18 @@ enum CommandWords {
 
   private static func name(of command: any ParsableCommand.Type) -> String {
     command.configuration.commandName ?? ""
+  }
+
+  /// What to say to someone whose value was taken for an option, since it begins with a dash: the parser's
+  /// message is that the value is missing. Nil for other messages.
+  static func adviceOnMissingValue(_ message: String, _ words: [String]) -> String? {
+    guard message.hasPrefix("Missing value for '"),
+      let option = message.split(separator: "'").dropFirst().first,
+      let name = option.split(separator: " ").first.map(String.init),
+      let place = words.firstIndex(of: name), let value = words.dropFirst(place + 1).first
+    else { return nil }
+    return value.hasPrefix("-")
+      ? "A value that begins with a dash needs an equals sign: \(name)=\(value)" : nil
   }
 
   /// The options whose value may be a number, which of some has to be a positive one.

@@ -26,7 +26,7 @@ struct ModelEditTests {
   }
 
   private static func attribute(
-    _ name: String, _ type: NSAttributeType, _ change: (inout AttributeSettings) -> Void = { _ in }
+    _ name: String, _ type: NSAttributeType, _ change: (inout PropertySettings) -> Void = { _ in }
   ) -> NewAttribute {
     var attribute = NewAttribute(name: name, type: type)
     change(&attribute.settings)
@@ -163,7 +163,7 @@ struct ModelEditTests {
   /// What an attribute becomes that takes the place of `former` and, by the same rules, what that becomes.
   struct ChangedAttribute {
     var type: NSAttributeType?
-    var change: (inout AttributeSettings) -> Void = { _ in }
+    var change: (inout PropertySettings) -> Void = { _ in }
     /// The attributes of the element without its name, or the words of the error.
     var becomes: String
     var isRefused = false
@@ -221,7 +221,7 @@ struct ModelEditTests {
     var edit = try Self.edit("\n    <entity name=\"A\">\n        \(line)\n    </entity>\n")
     let before: Data = edit.document.data
     func run() throws {
-      var settings = AttributeSettings()
+      var settings = PropertySettings()
       change.change(&settings)
       if replaces {
         var attribute = NewAttribute(name: "rank", type: change.type ?? .integer16AttributeType)
@@ -261,8 +261,8 @@ struct ModelEditTests {
       """
     var edit = try Self.edit(body)
     let before: String = Self.text(edit)
-    func set(_ name: String, _ change: (inout AttributeSettings) -> Void) throws {
-      var settings = AttributeSettings()
+    func set(_ name: String, _ change: (inout PropertySettings) -> Void) throws {
+      var settings = PropertySettings()
       change(&settings)
       try edit.set(settings, of: name, in: "A")
     }
@@ -277,14 +277,249 @@ struct ModelEditTests {
     try set("data") { $0.valueTransformer = .removed }
     #expect(Self.text(edit).contains("valueTransformerName=\"NSSecureUnarchiveFromData\""))
     for (name, change, says) in [
-      ("b", { $0.minimum = .given("1") }, "A.b is a relationship: of those only"),
-      ("nmae", { $0.isOptional = true }, "A has no attribute 'nmae'. Did you mean \"name\"?"),
+      (
+        "b", { $0.defaultValue = .given("1") },
+        "A.b is a relationship, which has no --default. Of relationships"
+      ),
+      ("b", { $0.minimum = .given("1") }, "A.b leads to one object at most"),
+      ("b", { $0.inverse = .given("c") }, "has no relationship 'c'. Did you mean"),
+      ("name", { $0.deleteRule = .denyDeleteRule }, "'name' is an attribute, which has no --rule"),
+      ("nmae", { $0.isOptional = true }, "A has no attribute or relationship 'nmae'. Did you mean \"name\"?"),
       ("name", { $0.isIndexed = false }, "There is no index over 'name' alone."),
       ("name", { $0.isUnique = false }, "There is no constraint of 'name' alone."),
-    ] as [(String, (inout AttributeSettings) -> Void, String)] {
+    ] as [(String, (inout PropertySettings) -> Void, String)] {
       let error: ModelFileError = try #require(throws: ModelFileError.self) { try set(name, change) }
       #expect(error.description.contains(says), "\(error)")
     }
+  }
+
+  private static let library: String = """
+
+        <entity name="Author" representedClassName=".Author" syncable="YES">
+            <attribute name="bookCount" optional="YES" attributeType="Integer 32" derived="YES" derivationExpression="books.@count"/>
+            <attribute name="name" attributeType="String"/>
+            <attribute name="upper" optional="YES" attributeType="String" derived="YES" derivationExpression="uppercase:(name)"/>
+            <relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Book" inverseName="author" inverseEntity="Book"/>
+            <fetchedProperty name="same" optional="YES"><fetchRequest name="same" entity="Book" predicateString="author.name == 'name'"/></fetchedProperty>
+            <fetchIndex name="byName" partialIndexPredicate="name != nil">
+                <fetchIndexElement property="name" type="Binary" order="ascending"/>
+                <fetchIndexElement expression="uppercase:(name)" expressionType="String" type="Binary" order="ascending"/>
+            </fetchIndex>
+            <uniquenessConstraints><uniquenessConstraint><constraint value="name"/></uniquenessConstraint></uniquenessConstraints>
+        </entity>
+        <entity name="Book" syncable="YES">
+            <attribute name="name" attributeType="String"/>
+            <relationship name="author" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Author" inverseName="books" inverseEntity="Author"/>
+        </entity>
+        <entity name="Poet" parentEntity="Author" syncable="YES">
+            <fetchIndex name="byPoetName"><fetchIndexElement property="name" type="Binary" order="ascending"/></fetchIndex>
+        </entity>
+        <fetchRequest name="Named" entity="Book" predicateString="name == $name AND SUBQUERY(author.books, $b, $b.author.name == &quot;name&quot;).@count &gt; 0"/>
+        <configuration name="C"><memberEntity name="Author"/></configuration>
+        <elements><element name="Author" positionX="0" positionY="0" width="1" height="1"/></elements>
+
+    """
+
+  @Test func `a property is renamed with all that names it, and nothing else`() throws {
+    var edit = try Self.edit(Self.library)
+    let before: String = Self.text(edit)
+    var settings = PropertySettings()
+    settings.name = "title"
+    try edit.set(settings, of: "name", in: "Author")
+    var expected: String = before
+    for (old, new) in [
+      (
+        "<attribute name=\"name\" attributeType=\"String\"/>\n        <attribute name=\"upper\"",
+        "<attribute name=\"title\" attributeType=\"String\" elementID=\"name\"/>\n        <attribute name=\"upper\""
+      ),
+      ("uppercase:(name)", "uppercase:(title)"), ("property=\"name\"", "property=\"title\""),
+      ("constraint value=\"name\"", "constraint value=\"title\""), ("author.name", "author.title"),
+      ("\"name != nil\"", "\"title != nil\""),
+    ] {
+      #expect(expected.contains(old), "\(old)")
+      expected = expected.replacing(old, with: new)
+    }
+    #expect(Self.text(edit) == expected)
+    // And a relationship, with its inverse.
+    settings.name = "works"
+    try edit.set(settings, of: "books", in: "Author")
+    for (old, new) in [
+      ("<relationship name=\"books\"", "<relationship name=\"works\""),
+      (
+        "inverseName=\"author\" inverseEntity=\"Book\"",
+        "inverseName=\"author\" inverseEntity=\"Book\" elementID=\"books\""
+      ),
+      ("inverseName=\"books\"", "inverseName=\"works\""), ("\"books.@count\"", "\"works.@count\""),
+      ("author.books", "author.works"),
+    ] {
+      #expect(expected.contains(old), "\(old)")
+      expected = expected.replacing(old, with: new)
+    }
+    #expect(Self.text(edit) == expected)
+    // The renaming identifier is the name that other versions have; back to it there is none.
+    settings.name = "name"
+    try edit.set(settings, of: "title", in: "Author")
+    settings.name = "books"
+    try edit.set(settings, of: "works", in: "Author")
+    #expect(Self.text(edit) == before)
+  }
+
+  @Test func `an entity is renamed with all that names it, and gets a parent, a class and a module`() throws {
+    var edit = try Self.edit(Self.library)
+    let before: String = Self.text(edit)
+    func set(_ entity: String, _ change: (inout EntitySettings) -> Void) throws {
+      var settings = EntitySettings()
+      change(&settings)
+      try edit.set(settings, of: entity)
+    }
+    try set("Author") { $0.name = "Writer" }
+    let expected: String = before.replacing("\"Author\"", with: "\"Writer\"")
+      .replacing("\".Author\"", with: "\".Writer\" elementID=\"Author\"")
+    #expect(Self.text(edit) == expected)
+    #expect(edit.remarks.count == 1 && edit.remarks[0].contains("--class Author"), "\(edit.remarks)")
+    try set("Writer") { $0.name = "Author" }
+    #expect(Self.text(edit) == before)
+    for (change, line) in [
+      ({ $0.isAbstract = true }, "<entity name=\"Book\" isAbstract=\"YES\" syncable"),
+      ({ $0.isAbstract = false }, "<entity name=\"Book\" syncable"),
+      ({ $0.className = "Volume" }, "<entity name=\"Book\" representedClassName=\"Volume\" syncable"),
+      ({ $0.module = .given("current") }, "representedClassName=\".Volume\""),
+      ({ $0.module = .given("Shop") }, "representedClassName=\"Shop.Volume\""),
+      ({ $0.className = "Tome" }, "representedClassName=\"Shop.Tome\""),
+      ({ $0.module = .removed }, "representedClassName=\"Tome\""),
+      ({ $0.renamingIdentifier = .given("Text") }, "elementID=\"Text\""),
+    ] as [((inout EntitySettings) -> Void, String)] {
+      try set("Book", change)
+      #expect(Self.text(edit).contains(line), "\(line): \(Self.text(edit))")
+    }
+    try edit.add(NewEntity(name: "Thing"))
+    try set("Thing") { $0.parent = .given("Book") }
+    #expect(Self.text(edit).contains("representedClassName=\"Thing\" parentEntity=\"Book\""))
+    try set("Thing") { $0.parent = .removed }
+    #expect(!Self.text(edit).contains("parentEntity=\"Book\""))
+    for (entity, change, says) in [
+      ("Author", { $0.name = "Book" }, "There is an entity 'Book' already"),
+      ("Author", { $0.parent = .given("Author") }, "among its own ancestors"),
+      ("Poet", { $0.parent = .removed }, "[index]"),
+      ("Author", { $0.parent = .given("Buch") }, "There is no entity 'Buch'"),
+      ("Author", { $0.renamingIdentifier = .given("Book") }, "There still is the entity 'Book'"),
+      ("Author", { $0.className = "NSManagedObjectContext" }, "the name of a type of Core Data"),
+      ("Author", { $0.name = "NSManagedObject" }, "for the entity."),
+    ] as [(String, (inout EntitySettings) -> Void, String)] {
+      let error: ModelFileError? = #expect(throws: ModelFileError.self) { try set(entity, change) }
+      #expect(error?.description.contains(says) == true, "\(String(describing: error))")
+    }
+    // No class of its own.
+    try set("Author") { $0.className = "NSManagedObject" }
+  }
+
+  @Test func `relationships are changed, and what they would lose is refused`() throws {
+    var edit = try Self.edit(
+      """
+
+          <entity name="Author">
+              <attribute name="bookCount" optional="YES" attributeType="Date" derived="YES" derivationExpression="now()"/>
+              <relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Book" inverseName="author" inverseEntity="Book"/>
+          </entity>
+          <entity name="Book">
+              <relationship name="author" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Author" inverseName="books" inverseEntity="Author"/>
+          </entity>
+
+      """)
+    func set(_ path: String, _ change: (inout PropertySettings) -> Void) throws {
+      let parts: [Substring] = path.split(separator: ".")
+      var settings = PropertySettings()
+      change(&settings)
+      try edit.set(settings, of: String(parts[1]), in: String(parts[0]))
+    }
+    for (path, change, part) in [
+      (
+        "Author.books", { ($0.minimum, $0.maximum, $0.isOrdered) = (.given("0"), .given("9"), true) },
+        "toMany=\"YES\" minCount=\"0\" maxCount=\"9\" deletionRule=\"Nullify\" ordered=\"YES\""
+      ),
+      ("Author.books", { $0.deleteRule = .cascadeDeleteRule }, "maxCount=\"9\" deletionRule=\"Cascade\""),
+      (
+        "Author.books",
+        { ($0.isToMany, $0.minimum, $0.maximum, $0.isOrdered) = (false, .removed, .removed, false) },
+        "<relationship name=\"books\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Cascade\" destinationEntity"
+      ),
+      (
+        "Author.books", { $0.isToMany = true },
+        "<relationship name=\"books\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Cascade\" destinationEntity"
+      ),
+      ("Author.books", { $0.inverse = .removed }, "destinationEntity=\"Book\"/>"),
+      ("Author.books", { $0.inverse = .given("author") }, "inverseName=\"author\" inverseEntity=\"Book\"/>"),
+    ] as [(String, (inout PropertySettings) -> Void, String)] {
+      try set(path, change)
+      #expect(Self.text(edit).contains(part), "\(part): \(Self.text(edit))")
+    }
+    #expect(Self.text(edit).contains("inverseName=\"books\" inverseEntity=\"Author\""))
+    try set("Author.books") { $0.minimum = .given("2") }
+    for (path, change, says) in [
+      ("Author.books", { $0.isToMany = false }, "Take away what is not to stay with --no-min."),
+      ("Author.books", { $0.maximum = .given("x") }, "--max: 'x' is no number of objects."),
+      (
+        "Author.bookCount", { $0.isOptional = false },
+        "'bookCount' is derived (now()), so that the store"
+      ),
+      ("Author.bookCount", { $0.defaultValue = .given("1") }, "--default would mean nothing"),
+    ] as [(String, (inout PropertySettings) -> Void, String)] {
+      let error: ModelFileError? = #expect(throws: ModelFileError.self) { try set(path, change) }
+      #expect(error?.description.contains(says) == true, "\(String(describing: error))")
+    }
+  }
+
+  // Finding: the error was of the attribute that named the old one, and indexes named nothing afterwards.
+  @Test func `what named a replaced attribute names the new one, or is told`() throws {
+    let title: NewAttribute = Self.attribute("title", .stringAttributeType) {
+      $0.renamingIdentifier = .given("name")
+    }
+    var edit = try Self.edit(Self.library)
+    try edit.add(title, to: "Author", replacing: true)
+    for part in [
+      "uppercase:(title)\"/>", "partialIndexPredicate=\"title != nil", "expression=\"uppercase:(title)",
+    ] {
+      #expect(Self.text(edit).contains(part), "\(Self.text(edit))")
+    }
+    edit = try Self.edit(Self.library.replacing("author.name == 'name'", with: "$row.name == 1"))
+    let before: Data = edit.document.data
+    let error: ModelFileError = try #require(throws: ModelFileError.self) {
+      try edit.add(title, to: "Author", replacing: true)
+    }
+    let says: String =
+      "The predicate of the fetched property Author.same, '$row.name == 1', names 'name', and"
+    #expect(error.description.contains(says), "\(error)")
+    #expect(edit.document.data == before)
+  }
+
+  // Finding: a number that had been a text got the default value 0, with which stores were filled.
+  @Test func `a new type brings no default value`() throws {
+    for isRequired in [false, true] {
+      var edit = try Self.edit(
+        "\n    <entity name=\"A\"><attribute name=\"a\" attributeType=\"String\"/></entity>\n")
+      var settings = PropertySettings()
+      (settings.type, settings.isOptional) = (.integer32AttributeType, !isRequired)
+      try edit.set(settings, of: "a", in: "A")
+      #expect(!Self.text(edit).contains("default"), "\(Self.text(edit))")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("name == 'name' AND a.name > name", "title == 'name' AND a.name > title"),
+      ("SELF.name BEGINSWITH[c] \"a\\\"name\"", "SELF.title BEGINSWITH[c] \"a\\\"name\""),
+      ("#name = 3.5e2 || names = name.length", "#title = 3.5e2 || names = title.length"),
+      ("ANY next.next.name IN {1, 2}", "ANY next.next.title IN {1, 2}"),
+      ("SUBQUERY(next, $x, $x.name = $name)[SIZE] > 1", "SUBQUERY(next, $x, $x.title = $name)[SIZE] > 1"),
+      ("$row.name = 1", nil), ("FUNCTION(next, 'f').name = 1", nil), ("next[0].name = 1", nil),
+      ("name:(name) = 2", "name:(title) = 2"), ("next.@max.name = 2", "next.@max.title = 2"),
+    ] as [(String, String?)])
+  func `key paths are renamed in texts`(text: String, becomes: String?) throws {
+    let edit = try Self.edit(
+      "<entity name=\"A\"><attribute name=\"name\"/><attribute name=\"a\" attributeType=\"Composite\"/>"
+        + "<relationship name=\"next\" destinationEntity=\"A\"/></entity>")
+    let renaming = KeyPathRenaming(edit.document.root, owner: "A", old: "name", new: "title")
+    #expect(renaming.renamed(text, from: "A") == becomes)
   }
 
   // MARK: Refusals
@@ -299,6 +534,15 @@ struct ModelEditTests {
       {
         var part = NewEntity(name: "Part")
         part.parent = "Itm"
+        try $0.add(part)
+      }
+    ),
+    ("'NSManagedObject', which is the name of a type", { try $0.add(NewEntity(name: "NSManagedObject")) }),
+    (
+      "hides it in the program. Choose another name with --class.",
+      {
+        var part = NewEntity(name: "Part")
+        part.className = "Shop.NSEntityDescription"
         try $0.add(part)
       }
     ),

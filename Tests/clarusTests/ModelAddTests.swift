@@ -246,6 +246,12 @@ struct ModelAddTests {
     for (line, says) in [
       ("Item.price", "Nothing is named to be changed"), ("price --optional", "as in `clarus model set MODEL"),
       ("Item.prise --optional", "Did you mean \"price\"?"),
+      ("Item.price --requierd", "Unknown option '--requierd'. Did you mean '--required'?"),
+      ("Item.title --default -none", "needs an equals sign: --default=-none"),
+      ("Item --default x", "'Item' is an entity; of those --abstract,"),
+      ("Item.title --abstract", "--abstract belongs to entities: name one without a property, Item."),
+      ("Item.title --inverse a --no-inverse", "contradict each other"),
+      ("Item --class ''", "--class is empty"),
       ("Item.price Number", "There is no type 'Number'"),
       ("Item.price --min 1 --no-min", "--min and --no-min contradict each other"),
       ("Item.price String", "would lose the minimum '-7'"),
@@ -257,6 +263,36 @@ struct ModelAddTests {
       #expect(try FolderState(folder.url) == state)
     }
     #expect(try clarus("model add Shop.xcdatamodeld attribute --help").output.contains("clarus model set"))
+  }
+
+  // Finding: no former name of a relationship was found.
+  @Test func `entities and relationships are changed and renamed, and former names are found`() throws {
+    _ = try clarus("model new Shop --entity Item --entity Tag")
+    for line in [
+      "add Shop.xcdatamodeld relationship Item.tag Tag --inverse items --inverse-to-many",
+      "add Shop.xcdatamodeld attribute Item.title String", "add Shop.xcdatamodeld version",
+    ] {
+      #expect(try clarus("model \(line)").status == 0)
+    }
+    for (line, output) in [
+      ("Item.tag --rename label --rule deny", "renamed Item.tag to Item.label"),
+      ("Item.title --rename name", "renamed Item.title to Item.name"),
+      ("Tag --rename Label --class ShopLabel", "renamed Tag to Label"),
+      ("Item.label --no-renamed-from", "changed Item.label"),
+      ("Item.label --renamed-from tag", "changed Item.label"),
+      ("Label --renamed-from Tag --abstract", "changed Label"),
+    ] {
+      let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld \(line)")
+      #expect(run.status == 0 && run.output.hasSuffix(": \(output)\n"), "\(run)")
+    }
+    let refused: CommandLineRun = try clarus("model set Shop.xcdatamodeld Item.label --renamed-from gat")
+    #expect(
+      refused.errors.contains("No other version has a relationship 'gat' of Item") && refused.status == 1,
+      "\(refused)")
+    let diff: CommandLineRun = try clarus("model diff Shop.xcdatamodeld --from Shop --to 'Shop 2'")
+    for says in ["Item.label is named 'tag'", "Item.name is named 'title'", "Label is named 'Tag'"] {
+      #expect(diff.output.contains(says), "\(diff)")
+    }
   }
 
   @Test(arguments: [
@@ -288,6 +324,9 @@ struct ModelAddTests {
     ),
     ("model add Shop.xcdatamodeld", "Nothing is named to be added: write"),
     ("model ad Shop.xcdatamodeld", "There is no command `clarus model ad`. Did you mean \"add\"?"),
+    ("model bogus", "set, show, squash."),
+    ("model add Shop.xcdatamodeld entity NSManagedObject", "the name of a type of Core Data"),
+    ("model add Shop.xcdatamodeld attribute Item.a String --requird", "Unknown option '--requird'"),
     ("modell", "There is no command `clarus modell`. Did you mean \"model\"?"),
     ("model add Shop.xcdatamodeld entity A --class 'a b'", "[class-name]"),
     ("model add Shop.xcdatamodeld entity A --class ''", "--class is empty"),

@@ -77,18 +77,18 @@ struct AttributeOptions: ParsableArguments {
     }
   }
 
-  var settings: AttributeSettings {
-    var settings = AttributeSettings()
+  var settings: PropertySettings {
+    var settings = PropertySettings()
     settings.isOptional = need.map { $0 == .optional }
     settings.isTransient = transient
-    settings.defaultValue = AttributeSettings.Change(self.default, isRemoved: noDefault)
-    settings.minimum = AttributeSettings.Change(min, isRemoved: noMin)
-    settings.maximum = AttributeSettings.Change(max, isRemoved: noMax)
-    settings.pattern = AttributeSettings.Change(pattern, isRemoved: noPattern)
-    settings.valueTransformer = AttributeSettings.Change(transformer, isRemoved: noTransformer)
+    settings.defaultValue = PropertySettings.Change(self.default, isRemoved: noDefault)
+    settings.minimum = PropertySettings.Change(min, isRemoved: noMin)
+    settings.maximum = PropertySettings.Change(max, isRemoved: noMax)
+    settings.pattern = PropertySettings.Change(pattern, isRemoved: noPattern)
+    settings.valueTransformer = PropertySettings.Change(transformer, isRemoved: noTransformer)
     settings.allowsExternalStorage = external
     (settings.isIndexed, settings.isUnique) = (indexed, unique)
-    settings.renamingIdentifier = AttributeSettings.Change(renamedFrom, isRemoved: noRenamedFrom)
+    settings.renamingIdentifier = PropertySettings.Change(renamedFrom, isRemoved: noRenamedFrom)
     return settings
   }
 

@@ -227,13 +227,16 @@ struct AddAttributeCommand: ParsableCommand {
   )
   var replace: Bool = false
 
-  func validate() throws {
+  /// Not `validate()`, which precedes the check for options that there are not.
+  private func check() throws -> NewAttribute {
     try options.check()
     if replace && options.renamedFrom == nil {
       throw ValidationError("--replace removes the attribute that --renamed-from names; add --renamed-from.")
     }
-    _ = try knownPath
-    _ = try AttributeOptions.type(named: type)
+    var attribute = NewAttribute(
+      name: try knownPath.property, type: try AttributeOptions.type(named: type))
+    attribute.settings = options.settings
+    return attribute
   }
 
   private var knownPath: PropertyPath {
@@ -247,9 +250,8 @@ struct AddAttributeCommand: ParsableCommand {
   }
 
   func run() throws {
+    let attribute: NewAttribute = try usageErrors(of: "model add MODEL attribute") { try check() }
     let path: PropertyPath = try knownPath
-    var attribute = NewAttribute(name: path.property, type: try AttributeOptions.type(named: type))
-    attribute.settings = options.settings
     let former: String? = options.renamedFrom
     let what: String = replace ? "\(path.text) in place of \(path.entity).\(former ?? "")" : path.text
     try target.edit("added \(what)") { edit, others in

@@ -1,9 +1,9 @@
 import CoreDataModel
 import Foundation
 
-/// What is to be other about an attribute. What is not named here stays as it is: settings, user info,
-/// comments.
-package struct AttributeSettings: Sendable {
+/// What is to be other about an attribute or a relationship. What is not named here stays as it is: settings,
+/// user info, comments.
+package struct PropertySettings: Sendable {
   /// What becomes of a setting.
   package enum Change: Sendable, Equatable {
     case asItIs, removed
@@ -16,11 +16,14 @@ package struct AttributeSettings: Sendable {
     var value: String? { if case .given(let value) = self { value } else { nil } }
   }
 
+  /// A new name.
+  package var name: String?
   package var type: NSAttributeType?
   package var isOptional: Bool?
   package var isTransient: Bool?
   /// As text; of dates as ISO 8601 or seconds since 2001.
   package var defaultValue: Change = .asItIs
+  /// Of a relationship the least number of objects.
   package var minimum: Change = .asItIs
   package var maximum: Change = .asItIs
   package var pattern: Change = .asItIs
@@ -33,18 +36,99 @@ package struct AttributeSettings: Sendable {
   /// The name that it had in earlier versions.
   package var renamingIdentifier: Change = .asItIs
 
+  // Of relationships.
+  package var isToMany: Bool?
+  package var isOrdered: Bool?
+  package var deleteRule: NSDeleteRule?
+  /// The relationship of the destination that leads back.
+  package var inverse: Change = .asItIs
+
   package init() {}
 
   /// Whether everything is to stay.
   package var isEmpty: Bool {
-    isOfAnyProperty && isOptional == nil && isTransient == nil && renamingIdentifier == .asItIs
+    name == nil && isOptional == nil && isTransient == nil && renamingIdentifier == .asItIs
+      && minimum == .asItIs && maximum == .asItIs && ofAttributes.isEmpty && ofRelationships.isEmpty
   }
 
-  /// Whether nothing is given that relationships do not have.
-  var isOfAnyProperty: Bool {
-    type == nil && isIndexed == nil && isUnique == nil && allowsExternalStorage == nil
-      && [defaultValue, minimum, maximum, pattern, valueTransformer].allSatisfy { $0 == .asItIs }
+  /// The options of what is given and attributes alone have.
+  private var ofAttributes: [String] {
+    let given: [(String, Bool)] = [
+      ("a type", type != nil), ("--default", defaultValue != .asItIs), ("--pattern", pattern != .asItIs),
+      ("--transformer", valueTransformer != .asItIs), ("--external", allowsExternalStorage != nil),
+      ("--indexed", isIndexed != nil), ("--unique", isUnique != nil),
+    ]
+    return given.filter(\.1).map(\.0)
   }
+
+  /// The options of what is given and relationships alone have.
+  private var ofRelationships: [String] {
+    let given: [(String, Bool)] = [
+      ("--to-many, --to-one", isToMany != nil), ("--ordered", isOrdered != nil),
+      ("--rule", deleteRule != nil), ("--inverse", inverse != .asItIs),
+    ]
+    return given.filter(\.1).map(\.0)
+  }
+
+  // MARK: Relationships
+
+  /// Changes a relationship, but for its name and its inverse.
+  ///
+  /// - Throws: what `failure` makes of a reason: for what relationships don't have, and for what a to-one
+  ///   relationship would lose.
+  func apply(
+    toRelationship element: inout SourceElement, _ label: String, _ failure: (String) -> ModelFileError
+  ) throws {
+    guard ofAttributes.isEmpty else {
+      throw failure(
+        "\(label) is a relationship, which has no \(ofAttributes.joined(separator: ", ")). Of relationships "
+          + "--optional, --required, --transient, --to-many, --to-one, --min, --max, --ordered, --rule, --inverse, "
+          + "--rename and --renamed-from can be set.")
+    }
+    setFlags(of: &element)
+    let isMany: Bool = isToMany ?? (element["toMany"] == "YES")
+    let wasMany: Bool = element["toMany"] == "YES"
+    if let isOrdered, !(isOrdered && !isMany) { element.set("ordered", isOrdered ? "YES" : nil) }
+    var counts: [(change: Change, key: String, option: String)] = [
+      (minimum, "minCount", "min"), (maximum, "maxCount", "max"),
+    ]
+    guard isMany else {
+      if isOrdered == true || counts.contains(where: { $0.change.value != nil }) {
+        throw failure(
+          "\(label) leads to one object at most: --ordered, --min and --max belong to a to-many relationship; add "
+            + "--to-many.")
+      }
+      var lost: [String] = []
+      if wasMany {
+        counts = counts.filter { element[$0.key] != nil && $0.change == .asItIs }
+        lost = counts.map { "--no-\($0.option)" } + (element["ordered"] == "YES" ? ["--no-ordered"] : [])
+      }
+      if !lost.isEmpty {
+        throw failure(
+          "\(label) would lose its order or its counts as a to-one relationship. Take away what is not to stay with "
+            + "\(lost.joined(separator: ", ")).")
+      }
+      element.set("toMany", nil)
+      if wasMany { element.set("minCount", nil) }
+      element.set("maxCount", "1")
+      if let deleteRule { element.set("deletionRule", deleteRule.editorName) }
+      return
+    }
+    if !wasMany {
+      element.set("toMany", "YES")
+      // That of one object.
+      element.set("maxCount", nil)
+    }
+    for (change, key, option) in counts {
+      if let text = change.value, Int(text).map({ $0 < 0 }) ?? true {
+        throw failure("--\(option): '\(text)' is no number of objects.")
+      }
+      Self.set(change, key, &element)
+    }
+    if let deleteRule { element.set("deletionRule", deleteRule.editorName) }
+  }
+
+  // MARK: Attributes
 
   /// Changes an attribute.
   ///
@@ -52,6 +136,12 @@ package struct AttributeSettings: Sendable {
   ///   the type before.
   func apply(to element: inout SourceElement, _ failure: (String) -> ModelFileError) throws {
     let name: String = element["name"] ?? ""
+    guard ofRelationships.isEmpty else {
+      throw failure(
+        "'\(name)' is an attribute, which has no \(ofRelationships.joined(separator: ", ")): those belong to "
+          + "relationships.")
+    }
+    try requireStored(element, name, failure)
     let old: NSAttributeType? = element["attributeType"].flatMap { NewAttribute.type(named: $0) }
     guard let new = type ?? old else {
       throw failure(
@@ -96,6 +186,25 @@ package struct AttributeSettings: Sendable {
 
   // MARK: Types
 
+  /// Of a derived attribute the store makes the values.
+  private func requireStored(
+    _ element: SourceElement, _ name: String, _ failure: (String) -> ModelFileError
+  ) throws {
+    guard element["derived"] == "YES" else { return }
+    let given: [(String, Bool)] = [
+      ("--required", isOptional == false), ("--default", defaultValue.value != nil),
+      ("--min", minimum.value != nil), ("--max", maximum.value != nil), ("--pattern", pattern.value != nil),
+      ("--transient", isTransient == true),
+    ]
+    let without: [String] = given.filter(\.1).map(\.0)
+    if !without.isEmpty {
+      throw failure(
+        "'\(name)' is derived (\(element["derivationExpression"] ?? "")), so that the store makes its value and "
+          + "\(without.joined(separator: ", ")) would mean nothing; leave that out, or set it of what it is derived "
+          + "from.")
+    }
+  }
+
   private func requireFitting(
     _ type: NSAttributeType, _ name: String, _ failure: (String) -> ModelFileError
   ) throws {
@@ -125,15 +234,15 @@ package struct AttributeSettings: Sendable {
     let keepsValues: Bool = former.map(kind.hasValues) ?? false
     var lost: [(what: String, cure: String?)] = []
     func lose(_ key: String, _ what: String, _ change: Change, _ cure: String?) {
-      if let value = element[key], change == .asItIs { lost.append(("\(what) '\(value)'", cure)) }
+      if let value = element[key], change == .asItIs {
+        lost.append(("\(what) '\(SecondsText.told(value, key))'", cure))
+      }
     }
-    var hadDefault = false
     for (change, word, what) in [
       (minimum, "min", "the minimum"), (maximum, "max", "the maximum"),
       (defaultValue, "default", "the default value"),
     ] {
       for key in ["\(word)ValueString", "\(word)DateTimeInterval"] {
-        if word == "default", element[key] != nil { hadDefault = true }
         if !keepsValues {
           lose(key, what, change, "--no-\(word)")
           element.set(key, nil)
@@ -169,10 +278,6 @@ package struct AttributeSettings: Sendable {
     if !keepsValues || former?.standardScalar == nil || kind.standardScalar == nil {
       element.set("usesScalarValueType", kind.standardScalar)
     }
-    if !keepsValues, !hadDefault, element["derived"] != "YES" {
-      let isOptional: Bool = isOptional ?? (element["optional"] == "YES")
-      element.set("defaultValueString", kind.standardDefault(isOptional: isOptional))
-    }
   }
 
   /// A number as a type writes it; nil if it is none of the type.
@@ -205,5 +310,17 @@ package struct AttributeSettings: Sendable {
     }
     throw failure(
       "'\(text)' is no date: write 2026-12-01, 2026-12-01T09:30:00Z, or the seconds since 2001.")
+  }
+}
+
+/// Dates as the format has them: as seconds since 2001.
+enum SecondsText {
+  /// The value of an attribute of an element for messages: a date as ISO 8601, anything else as it stands.
+  static func told(_ value: String, _ name: String) -> String {
+    // The years that ISO 8601 has without an agreement.
+    guard name.hasSuffix("DateTimeInterval"), let seconds = Double(value), abs(seconds) < 6e10 else {
+      return value
+    }
+    return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
   }
 }
