@@ -6,8 +6,9 @@ import Foundation
 /// Two edits of one source, merged: entity by entity, property by property, attribute by attribute.
 ///
 /// What one side changed is taken from that side. What both changed differently is a conflict: this side's
-/// ("ours") stays, and the conflict is named. The text of the result is that of our side but for what is
-/// taken from theirs.
+/// ("ours") stays, and the conflict is named. Nor is taken from theirs what the model could not be used with
+/// (``MergeRepair``): if ours can be used, the result can. The text of the result is that of our side but for
+/// what is taken from theirs.
 ///
 ///     base    <attribute name="title" attributeType="String"/>
 ///     ours    <attribute name="title" optional="YES" attributeType="String"/>
@@ -36,8 +37,10 @@ package struct ModelMerge {
     var merge = ModelMerge(style: ours.style)
     var result: ModelDocument = ours
     result.root = merge.merged(base?.root, ours.root, theirs.root, [], depth: 0)
+    var repair = MergeRepair(base: base, ours: ours, theirs: theirs)
+    repair.run(&result)
+    merge.conflicts += repair.conflicts
     merge.removeStrayLayout(&result.root)
-    merge.check(result, ours, theirs)
     return (result, merge.conflicts)
   }
 
@@ -46,14 +49,14 @@ package struct ModelMerge {
   // MARK: Which element is which
 
   /// What tells an element among its siblings.
-  private struct Key: Hashable {
+  struct Key: Hashable {
     var kind: String
     var name: String
     /// Of several with the same name.
     var number: Int
   }
 
-  private static func keys(of element: SourceElement) -> [(key: Key, place: Int)] {
+  static func keys(of element: SourceElement) -> [(key: Key, place: Int)] {
     var counts: [Key: Int] = [:]
     return element.content.indices.compactMap { place in
       guard let child = element.content[place].element else { return nil }
@@ -140,8 +143,9 @@ package struct ModelMerge {
       conflicts.append(
         Conflict(
           part: path.joined(separator: "."),
-          reason: "both changed \(name): \(base == nil ? "" : "it was \(Self.quoted(before)), ")"
-            + "ours is \(Self.quoted(own)), theirs \(Self.quoted(other))"))
+          reason: "both changed \(name): "
+            + (base == nil ? "" : "it was \(Self.quoted(before, name)), ")
+            + "ours is \(Self.quoted(own, name)), theirs \(Self.quoted(other, name))"))
     }
   }
 
@@ -155,7 +159,9 @@ package struct ModelMerge {
     }
   }
 
-  private static func quoted(_ value: String?) -> String { value.map { "\"\($0)\"" } ?? "not set" }
+  private static func quoted(_ value: String?, _ name: String) -> String {
+    value.map { "\"\(SecondsText.told($0, name))\"" } ?? "not set"
+  }
 
   // MARK: Children
 
@@ -191,7 +197,9 @@ package struct ModelMerge {
           result.remove(at: place)
         } else {
           conflicts.append(
-            Conflict(part: part.joined(separator: "."), reason: "theirs removed this, and ours changed it"))
+            Conflict(
+              part: part.joined(separator: "."),
+              reason: "theirs removed this, and ours changed it: ours stays; remove it to take theirs"))
         }
       }
     }
@@ -208,7 +216,9 @@ package struct ModelMerge {
           conflicts.append(
             Conflict(
               part: Self.part(path, element).joined(separator: "."),
-              reason: "ours removed this, and theirs changed it"))
+              reason:
+                "ours removed this, and theirs changed it: it stays removed; to take theirs, copy it from "
+                + "their file"))
         }
         continue
       }
@@ -263,7 +273,7 @@ package struct ModelMerge {
   }
 
   /// The name of an element after that of the elements it is in.
-  private static func part(_ path: [String], _ element: SourceElement) -> [String] {
+  static func part(_ path: [String], _ element: SourceElement) -> [String] {
     let name: String = name(of: element)
     switch element.name {
     case "entity", "attribute", "relationship", "fetchedProperty": return path + [name]
@@ -281,32 +291,14 @@ package struct ModelMerge {
   private func removeStrayLayout(_ root: inout SourceElement) {
     guard let place = root.place("elements") else { return }
     let entities: Set<String> = Set(root.children.compactMap { $0["name"] })
-    for inner in root[at: place].content.indices.reversed() {
-      guard let element = root[at: place].content[inner].element, element.name == "element",
-        let name = element["name"], !entities.contains(name)
-      else { continue }
+    // A removal takes the line break before the element too, so that places are looked for anew.
+    while let inner = root[at: place].content.firstIndex(where: { node in
+      guard let element = node.element, element.name == "element", let name = element["name"] else {
+        return false
+      }
+      return !entities.contains(name)
+    }) {
       root[at: place].remove(at: inner)
     }
-  }
-
-  /// Two edits that touch nothing in common may still not go together: one removes an entity, the other adds
-  /// a relationship to it. Whatever is wrong with the result and with neither side is a conflict.
-  private mutating func check(_ result: ModelDocument, _ ours: ModelDocument, _ theirs: ModelDocument) {
-    guard let own = try? Self.errors(of: ours), let other = try? Self.errors(of: theirs) else { return }
-    let found: [String]
-    do {
-      found = try Self.errors(of: result)
-    } catch {
-      found = [(error as? ModelFileError)?.reason ?? ErrorMessage.reason(of: error)]
-    }
-    for error in found where !own.contains(error) && !other.contains(error) {
-      conflicts.append(Conflict(part: "", reason: "the two edits don't go together: \(error)"))
-    }
-  }
-
-  /// What keeps the model of a source from being used. Throws if it can't be read.
-  private static func errors(of document: ModelDocument) throws -> [String] {
-    try NSManagedObjectModel.load(source: document.data, file: document.file).model.problems()
-      .filter { $0.severity == .error }.map(\.description)
   }
 }

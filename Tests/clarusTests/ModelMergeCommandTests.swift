@@ -78,6 +78,13 @@ struct ModelMergeCommandTests {
     #expect(result == Self.model(title: Self.one))
   }
 
+  @Test func `a file that is not there is named`() throws {
+    try Data(Self.model().utf8).write(to: folder.file("ours"))
+    let paths: [String] = ["base", "ours", "theirs"].map { folder.file($0).path }
+    let run = try CommandLineRun(["model", "merge"] + paths)
+    #expect(run.status == 2 && run.errors.contains("base: The file can't be read"), "\(run)")
+  }
+
   @Test func `a link to our side stays one, and its file keeps its permissions`() throws {
     for (name, text) in [
       ("base", Self.model()), ("ours", Self.model(title: Self.one)), ("theirs", Self.model(note: Self.note)),

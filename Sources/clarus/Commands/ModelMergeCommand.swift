@@ -1,5 +1,7 @@
 import ArgumentParser
+import CoreDataModel
 import CoreDataModelEditing
+import CoreDataPredicates
 import Foundation
 
 /// `clarus model merge`: two edits of one source, as git calls a merge driver.
@@ -10,7 +12,8 @@ struct ModelMergeCommand: ParsableCommand {
     discussion: """
       The files are three `contents` files of an .xcdatamodel, or three .xccurrentversion: what both sides \
       began with, ours, theirs. The result is written over ours. What both changed differently, or what does \
-      not go together, is a conflict: ours stays, and standard error names it. The result has the line ends of ours.
+      not go together, is a conflict: ours stays, and standard error names it and says how theirs is taken. If ours is a \
+      model that can be used, the result is one. The result has the line ends of ours.
 
       AS GIT'S MERGE DRIVER
         git config merge.coredata.driver 'clarus model merge %O %A %B --path %P'
@@ -34,11 +37,11 @@ struct ModelMergeCommand: ParsableCommand {
     let name: String = path ?? ours
     let result: (data: Data, conflicts: [ModelMerge.Conflict])
     do {
-      let sides: [Data] = try [base, ours, theirs].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+      let sides: [Data] = try [base, ours, theirs].map { try contents(of: $0) }
       result = try merged(sides.map { LineEnds.of(sides[1], in: $0) }, name)
       try FileReplacement.write(result.data, to: URL(fileURLWithPath: ours))
     } catch {
-      let reason: String = ErrorText.oneLine(error.localizedDescription)
+      let reason: String = ErrorText.line(for: error)
       writeToStandardError("clarus: error: \(name) is not merged: \(reason)")
       throw ExitCode(2)
     }
@@ -46,6 +49,14 @@ struct ModelMergeCommand: ParsableCommand {
       writeToStandardError(ErrorText.oneLine("CONFLICT in \(name): \(conflict)"))
     }
     if !result.conflicts.isEmpty { throw ExitCode.failure }
+  }
+
+  private func contents(of path: String) throws -> Data {
+    do {
+      return try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+      throw ModelFileError(file: path, reason: "The file can't be read: \(ErrorMessage.reason(of: error))")
+    }
   }
 
   private func merged(_ sides: [Data], _ name: String) throws -> (Data, [ModelMerge.Conflict]) {
