@@ -392,6 +392,13 @@ import Testing
     Refusal(
       name: "x.json", text: "[{\"price\": 1}]", more: ["--match", "Item=title"],
       says: "x.json:1:2: The object has no \"title\""),
+    // Finding: objects of entities without a constraint were inserted again and again.
+    Refusal(
+      name: "x.json", text: "[{\"$entity\": \"Category\", \"name\": \"new\"},\n{\"title\": \"a\"}]",
+      more: ["--match", "unique"],
+      says:
+        "x.json:2:1: Item has no uniqueness constraint of attributes, so that --match unique finds no object of it"
+    ),
     Refusal(
       name: "x.json", text: "[{\"title\": \"a\", \"title\": \"b\"}]",
       says: "x.json:1:17: The name \"title\" is there twice."),

@@ -18,7 +18,8 @@ struct ImportCommand: ParsableCommand {
       model that --model names.
 
       Without --match every record is a new object. With it a record changes the object with the same values of these \
-      attributes, if there is one; properties that the record does not name stay. Relationships name records by their \
+      attributes, if there is one; properties that the record does not name stay. With --match unique a record of an entity without a \
+      uniqueness constraint is an error. Relationships name records by their \
       "$id", or objects of file and store by the values of their match key: "category": "fruit", or an object with the key's \
       attributes; in CSV a column category.name does the same for any attribute, and members of to-many relationships stand \
       between spaces.
@@ -155,6 +156,7 @@ struct ImportCommand: ParsableCommand {
     let progress = ProgressLine()
     let work = StoreImport(
       context, store: store, layout: layout, keys: keys, matchesIDs: match.contains("id"),
+      requiresKeys: match.contains("unique"),
       predicate: predicate, progress: progress)
     return try context.performAndWait {
       try Transformation.$passesData.withValue(true) { try run(work, records, progress) }

@@ -35,6 +35,8 @@ final class StoreImport {
   /// By name of entity.
   private let keys: [String: [String]]
   private let matchesIDs: Bool
+  /// Whether each object is to be found by a uniqueness constraint, if by nothing else.
+  private let requiresKeys: Bool
   private let predicate: MatchPredicate?
   private let progress: ProgressLine
   private var items: [Item] = []
@@ -47,13 +49,14 @@ final class StoreImport {
   init(
     _ context: NSManagedObjectContext, store: NSPersistentStore, layout: ModelLayout,
     keys: [String: [String]],
-    matchesIDs: Bool, predicate: MatchPredicate?, progress: ProgressLine
+    matchesIDs: Bool, requiresKeys: Bool, predicate: MatchPredicate?, progress: ProgressLine
   ) {
     self.context = context
     self.store = store
     self.layout = layout
     self.keys = keys
     self.matchesIDs = matchesIDs
+    self.requiresKeys = requiresKeys
     self.predicate = predicate
     self.progress = progress
   }
@@ -167,7 +170,16 @@ final class StoreImport {
         entity, predicate.predicate.withSubstitutionVariables(values), "that the predicate chooses",
         at: record.position)
     }
-    guard let match, let names = keys[entity.name] else { return nil }
+    guard let match, let names = keys[entity.name] else {
+      if requiresKeys {
+        throw ImportError(
+          record.position,
+          "\(entity.name) has no uniqueness constraint of attributes, so that --match unique finds no object of it, and "
+            + "each record would be a new one. Name attributes, --match \(entity.name)=attribute, or import these records "
+            + "without --match.")
+      }
+      return nil
+    }
     return try fetch(entity, names, match, at: record.position)
   }
 
