@@ -247,6 +247,7 @@ extension SQLiteStoreFile {
     made.metadataProblem = metadataProblem
     made.model = model
     made.modelProblem = modelProblem
+    made.shortage = state.shortage
     made.frameworkVersion = frameworkVersion
     made.hasHistory = hasHistory
     made.entities = entities

@@ -156,6 +156,8 @@ package struct StoreInspection: @unchecked Sendable {
   package var model: NSManagedObjectModel?
   /// Why `model` is nil.
   package var modelProblem: String?
+  /// That the file lacks its end, as a sentence; nil if it does not.
+  package var shortage: String?
   /// The build of Apple's framework that last saved.
   package var frameworkVersion: Int?
   package var hasHistory: Bool = false

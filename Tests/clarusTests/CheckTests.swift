@@ -445,6 +445,9 @@ import Testing
       #expect(run.status == 1 && run.errors.contains(said), "\(arguments): \(run.output)\(run.errors)")
       #expect(run.errors.contains("--repair"), "\(run.errors)")
     }
+    // Without the model, which stands on the last page, the file is not opened, and was taken for whole.
+    let info = try CommandLineRun(["info", store.path])
+    #expect(info.errors.contains("warning: \(store.path): \(said)"), "\(info)")
     #expect(store.names == names)
     #expect(try Data(contentsOf: store.url) == bytes)
     let check = try CommandLineRun(["check", store.path, "--model", whole.path])

@@ -187,6 +187,7 @@ import Testing
       try bytes.prefix(bytes.count * 3 / 5).write(to: url)
       let info = try CommandLineRun(["info", url.path])
       #expect(info.status == 1 && info.errors.contains(says) && !info.errors.contains("libxml2"), "\(info)")
+      #expect(info.errors.contains("--repair") == (kind == "xml"), "\(info)")
       let repair = try CommandLineRun(["check", url.path, "--model", store.path, "--repair", out])
       #expect(repair.status == 1, "\(repair)")
       #expect(
@@ -197,6 +198,32 @@ import Testing
     }
   }
 
+  // Finding: the first wrong value alone was named.
+  @Test(arguments: [3, 25])
+  func `of an XML store all values that can't be read are named, up to twenty`(count: Int) throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    let url: URL = store.file("Places.xml")
+    #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
+    var text: String = try String(contentsOf: url, encoding: .utf8)
+    var number: Int = 0
+    text = text.replacing(
+      /(<attribute name="latitude" type="[a-z0-9]+">)[^<]*/, maxReplacements: count
+    ) { match in
+      number += 1
+      return "\(match.1)wrong\(number)!"
+    }
+    try text.write(to: url, atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["check", url.path, "--model", store.path])
+    #expect(run.status == 1, "\(run)")
+    let named: Int = (1...count).count { run.output.contains("'wrong\($0)!' is no value for Place.latitude") }
+    #expect(named == min(count, 20), "\(run.output)")
+    #expect(run.output.contains(" And 5 more.") == (count == 25), "\(run.output)")
+    // Other commands end with the first.
+    let fetch = try CommandLineRun(["fetch", url.path, "Place", "--model", store.path])
+    #expect(fetch.status == 1 && fetch.errors.ranges(of: "is no value for").count == 1, "\(fetch)")
+  }
+
   // Finding: the error named tables, and gave the advice twice.
   @Test func `of an XML store that is cut off nothing is saved, and the error says so once`() throws {
     let store = try PlaceStore()
@@ -204,6 +231,10 @@ import Testing
     let url: URL = store.file("Places.xml")
     #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
     try Data(contentsOf: url).prefix(900).write(to: url)
+    // Finding: a repair was advised, of which nothing comes.
+    let check = try CommandLineRun(["check", url.path, "--model", store.path])
+    #expect(
+      check.output.contains("Restore a copy of the file.") && !check.output.contains("--repair"), "\(check)")
     let run = try CommandLineRun(["check", url.path, "--repair", store.file("Other.xml").path])
     #expect(run.status == 1, "\(run)")
     #expect(run.errors.contains("Nothing of it can be saved. Its XML is damaged"), "\(run)")

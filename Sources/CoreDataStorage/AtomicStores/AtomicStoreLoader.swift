@@ -28,7 +28,7 @@ package final class AtomicStoreLoader {
   /// Whether what can't be read is left out, and noted.
   let leavesOut: Bool
   /// Whether it is noted where the two sides of a relationship disagree.
-  private let examines: Bool
+  let examines: Bool
   /// What was passed over or, if that is wanted, left out.
   private(set) var leftOut = LeftOutParts()
   /// The highest key of an object that is referred to, and may be missing.

@@ -192,16 +192,19 @@ struct BinaryStoreHeader {
       )
     }
     isCutOff = number(16) >= UInt64(Self.size) && number(16) < 1 << 40 && number(16) > UInt64(bytes.count)
+    let (endOfObjects, isTooLarge): (UInt64, Bool) = number(32).addingReportingOverflow(number(40))
+    let hasAllObjects: Bool = !isTooLarge && endOfObjects <= UInt64(bytes.count)
     func part(_ what: String, at offset: Int) throws -> Range<Int> {
       let (start, length): (UInt64, UInt64) = (number(offset), number(offset + 8))
       guard start >= UInt64(Self.size), start <= UInt64(bytes.count), length <= UInt64(bytes.count) - start
       else {
-        let (end, isTooLarge): (UInt64, Bool) = start.addingReportingOverflow(length)
+        let (end, isBeyond): (UInt64, Bool) = start.addingReportingOverflow(length)
         // A length that no file has is damage of the header.
-        if start >= UInt64(Self.size), !isTooLarge, end < 1 << 40 {
+        if start >= UInt64(Self.size), !isBeyond, end < 1 << 40 {
           throw file.damage(
             "The file is cut off: it has \(bytes.count) bytes, and by its header the \(what) end at \(end).",
-            .repairing)
+            // Where each object stands is told at their end.
+            hasAllObjects ? .repairing : .restoring)
         }
         throw file.damage(
           "Its header places \(length) bytes of \(what) at \(start), but the file has \(bytes.count) bytes; it is damaged.",

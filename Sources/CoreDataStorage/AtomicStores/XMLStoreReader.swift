@@ -42,6 +42,8 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private var seen: Set<Int> = []
   /// The parts of the document's beginning that were met: elements, by their names.
   private var beginning: Set<String> = []
+  /// What was read wrong so far, if the file is examined.
+  private var wrongValues: WrongValues?
   /// The lines before what the parser has.
   private var linesBefore: Int = 0
   private var object: (place: AtomicStoreLoader.Place, names: XMLStoreNames.Entity)?
@@ -86,8 +88,14 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       throw file.damage(
         isCutOff
           ? "It is cut off: it ends at line \(lineCount), without the end of <database>."
-          : "Its XML is damaged: it ends early.", .repairing)
+          : "Its XML is damaged: it ends early.", cure)
     }
+    if let wrongValues { throw wrongValues.error(file) }
+  }
+
+  /// Nothing is saved of a document that ends before its first object.
+  private var cure: FileCure {
+    isCutOff && file.bytes.range(of: Data("<object".utf8)) == nil ? .restoring : .repairing
   }
 
   /// Whether the document ends before its end.
@@ -247,6 +255,13 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     parser.abortParsing()
   }
 
+  /// A wrong value is an error, but an examination names the others too.
+  private func failOrCollect(_ parser: XMLParser, _ what: String) {
+    guard loader?.examines == true else { return fail(parser, what, .repairing) }
+    if wrongValues == nil { wrongValues = WrongValues() }
+    wrongValues?.add("At line \(parser.lineNumber): \(what)")
+  }
+
   private func fail(_ parser: XMLParser, _ what: String, _ cure: FileCure = .none) {
     fail(parser, file.damage("At line \(parser.lineNumber): \(what)", cure))
   }
@@ -263,7 +278,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       ? "It is cut off: it ends at line \(lineCount), without the end of <database>."
         + (line < lineCount ? " Its XML is damaged at line \(line) already." : "")
       : "Its XML is damaged at line \(line): \(XMLBytes.explanation(of: parseError))."
-    fail(parser, file.damage(reason, .repairing))
+    fail(parser, file.damage(reason, cure))
   }
 
   // MARK: Elements
@@ -495,10 +510,10 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
         let reason: String = "'\(shown)' is no value of the type \(XMLStoreValue.typeName(kind))"
         return loader.leaveOut(slot, of: object.place, because: reason)
       }
-      fail(
+      failOrCollect(
         parser,
         "'\(shown)' is no value for \(entity.name).\(entity.slots[slot].name) (\(XMLStoreValue.typeName(kind))) of the object "
-          + "z\(object.place.key).", .repairing)
+          + "z\(object.place.key).")
     case .transient: return
     default:
       if salvages {
@@ -540,14 +555,32 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
             .dangling, entity.slots[slot], of: object.place, "named '\(id.prefix(60))', which is no object.")
           continue
         }
-        return fail(
+        failOrCollect(
           parser,
-          "\(entity.name).\(name) of the object z\(object.place.key) refers to '\(id)'; z and a number were expected.",
-          .repairing)
+          "\(entity.name).\(name) of the object z\(object.place.key) refers to '\(id)'; z and a number were expected."
+        )
+        continue
       }
       keys.append(key)
     }
     do { try loader.set(object.place, slot: slot, to: keys) } catch { fail(parser, error) }
+  }
+}
+
+/// The values that can't be read: the first of them in words, and how many there are.
+private struct WrongValues {
+  private static let told: Int = 20
+  private var first: [String] = []
+  private var count: Int = 0
+
+  mutating func add(_ text: String) {
+    if first.count < Self.told { first.append(text) }
+    count += 1
+  }
+
+  func error(_ file: AtomicStoreFile) -> StoreError {
+    let more: String = count > first.count ? " And \(count - first.count) more." : ""
+    return file.damage(first.joined(separator: " ") + more, .repairing)
   }
 }
 

@@ -21,7 +21,7 @@ struct InfoCommand: ParsableCommand {
 
       JSON
         { "store": {"path", "type", "uuid", "frameworkVersion", "hasHistory", "sizeInBytes",
-                    "journal": {"mode", "pendingBytes"}},
+                    "journal": {"mode", "pendingBytes"}, "shortage"},
           "model": {"source", "path", "version", "versionIdentifiers", "checksum", "problem"},
           "entities": [{"name", "count", "abstract", "superentity", "subentities", "class",
                         "attributes": [{"name", "type", "optional", "transient", …}],
@@ -55,6 +55,10 @@ struct InfoCommand: ParsableCommand {
     let store = try OpenStore(
       path: options.store, modelPath: options.model, modelVersion: options.modelVersion,
       needsModel: entity != nil)
+    // Without a model the file is not opened as a store, which would be refused.
+    if let shortage = store.file.shortage {
+      writeToStandardError(ErrorText.oneLine("warning: \(options.store): \(shortage)"))
+    }
     let output = StandardOutput()
     let json: Bool = formatting.isJSON
     if let entity {

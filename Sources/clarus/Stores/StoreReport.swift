@@ -32,7 +32,7 @@ struct StoreReport {
       ("path", .string(store.path)), ("type", .string(file.type)), ("uuid", .string(file.uuid)),
       ("frameworkVersion", file.frameworkVersion.map { .integer(Int64($0)) } ?? .null),
       ("hasHistory", .bool(file.hasHistory)), ("sizeInBytes", .integer(Self.size(store.path))),
-      ("journal", file.journal?.json ?? .null),
+      ("journal", file.journal?.json ?? .null), ("shortage", .optional(file.shortage)),
     ])
   }
 
@@ -95,6 +95,7 @@ struct StoreReport {
     try fact("UUID", file.uuid)
     if let version = file.frameworkVersion { try fact("Saved by", "Core Data framework version \(version)") }
     if file.hasHistory { try fact("History", "persistent history is kept") }
+    if let shortage = file.shortage { try fact("Problem", shortage) }
     if let problem = file.metadataProblem { try fact("Problem", problem) }
     if let model = store.model {
       try fact("Model", model.originText)
