@@ -37,6 +37,57 @@ import Testing
     #expect(store.names == ["Back.sqlite", "Rich.sqlite", "There"])
   }
 
+  // Finding: one side was taken, and nothing said so.
+  @Test func `relationships whose sides disagree are told`() throws {
+    let store = try PhotoStore()
+    defer { store.remove() }
+    try makeDatabase(store.url, ["UPDATE ZPHOTO SET ZNEXT = 3 WHERE Z_PK = 1"])
+    let folder = try TemporaryFolder()
+    let document: String = folder.file("Photos.xml").path
+    let run = try CommandLineRun(["convert", store.path, document])
+    #expect(
+      run.output.contains(
+        "sides disagree: Photo.next names an object whose former does not name it in turn."),
+      "\(run)")
+    let check = try CommandLineRun(["check", document, "--model", store.path, "--json"])
+    // What the new store keeps is not lost.
+    #expect((run.status == 1) == !check.output.contains("\"inverse\""), "\(run) \(check)")
+    let json = try CommandLineRun(["convert", store.path, folder.file("Second.xml").path, "--json"])
+    #expect(
+      ((try json.json() as? [String: Any])?["disagreeing"] as? [Any])?.isEmpty == false, "\(json)")
+    // Pages are copied as they are.
+    let copy = try CommandLineRun(["convert", store.path, folder.file("Copy.sqlite").path])
+    #expect(copy.status == 0 && !copy.output.contains("disagree"), "\(copy)")
+  }
+
+  @Test func `of a document the side that was not taken is told, and the exit status is 1`() throws {
+    let store = try PlaceStore()
+    defer { store.remove() }
+    let url: URL = store.file("Places.xml")
+    #expect(try CommandLineRun(["convert", store.path, url.path]).status == 0)
+    var text: String = try String(contentsOf: url, encoding: .utf8)
+    // The first of a place's items is not in it any more.
+    let list = try #require(
+      text.firstMatch(of: /name="items" type="0\/0" destination="ITEM" idrefs="(z[0-9]+)"/))
+    text.replaceSubrange(list.1.startIndex..<list.1.endIndex, with: "")
+    try text.write(to: url, atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["convert", url.path, store.file("Out.sqlite").path, "--model", store.path])
+    #expect(run.output.contains("sides disagree: Item.place names an object whose items did not"), "\(run)")
+    #expect(run.status == 1, "\(run)")
+  }
+
+  // Finding: "--model: --model-version: …".
+  @Test func `a version that there is not is told of its own option`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let model: String = "Examples/ToDo/Sources/ToDo/ToDo.xcdatamodeld"
+    let run = try CommandLineRun([
+      "convert", store.path, store.file("x.xml").path, "--model",
+      CommandLineRun.packageRoot.appendingPathComponent(model).path, "--model-version", "None",
+    ])
+    #expect(run.status == 1 && run.errors.hasPrefix("clarus: --model-version: "), "\(run)")
+  }
+
   @Test func `the copy of a write-protected store may be written`() throws {
     let store = try RichStore()
     defer { store.remove() }

@@ -17,7 +17,8 @@ struct ConvertCommand: ParsableCommand {
       (\(NewStoreKind.endings)), else, with another ending, the store's own. Kinds that number objects of all entities in one sequence give objects new \
       numbers. Persistent history is not copied. References to objects that are not there, or that the relationship can't have, \
       have no place in some kinds of stores; those that the new store does not have are listed, and so are rows that stand \
-      for no object of the model.
+      for no object of the model. Relationships whose sides disagree in the store are listed too, unless the file is copied as it is: \
+      the new store may have what one side says.
 
       EXAMPLES
         clarus convert Shop.sqlite Shop.xml
@@ -25,12 +26,13 @@ struct ConvertCommand: ParsableCommand {
         clarus convert Shop.sqlite Copy.sqlite --verify --json
 
       EXIT STATUS
-        0 the new store has every row, 1 it lacks rows that stand for no object, or there is none
+        0 the new store has every row, 1 it lacks rows that stand for no object, or sides of relationships agree in it that do \
+      not in the store, or there is none
 
       JSON
         { "from": {"path", "type", "uuid"}, "to": {"path", "type", "uuid"}, "renumbered",
           "entities": [{"name", "count"}],
-          "leftOut": [{"entity", "property", "count", "objects": [id], "message"}],
+          "leftOut": [{"entity", "property", "count", "objects": [id], "message"}], "disagreeing": [as "leftOut"],
           "verified": {"objects", "values", "relationships"} or null }
       """)
 
@@ -61,6 +63,7 @@ struct ConvertCommand: ParsableCommand {
     let total: Int = counts.reduce(0) { $0 + $1.count }
     let progress = ProgressLine()
     progress.begin("Copying", total: total)
+    let disagreeing: [StoreProblem] = try disagreeing(store, to: kind)
     var step: StoreConversion.Step = .copying
     let conversion = StoreConversion(of: engine, entityNames: entityNames) { now, rows in
       if now != step { progress.begin("Verifying", total: total) }
@@ -71,8 +74,9 @@ struct ConvertCommand: ParsableCommand {
       to: URL(fileURLWithPath: out), kind: kind, verifies: verify)
     progress.end()
     guard outcome.isEqual else { throw difference(outcome, engine) }
+    let resolved: Bool = try isResolved(disagreeing, in: kind, engine.layout, entityNames)
     let report = ConversionReport(
-      store: store, out: out, type: kind.type, outcome: outcome, counts: counts,
+      store: store, out: out, type: kind.type, outcome: outcome, counts: counts, disagreeing: disagreeing,
       ids: ObjectIDs(layout: engine.layout, storeUUID: store.file.uuid))
     let output = StandardOutput()
     if formatting.isJSON {
@@ -81,7 +85,38 @@ struct ConvertCommand: ParsableCommand {
       try report.write(to: output)
     }
     try output.flush()
-    if outcome.lacksRows { throw ExitCode(1) }
+    if outcome.lacksRows || resolved { throw ExitCode(1) }
+  }
+
+  /// The relationships whose sides name different objects. In another kind of store that has no place
+  /// everywhere: it has what one of the sides says, or both.
+  ///
+  /// Cost: reads every row and relationship once more; nothing where pages are copied as they are.
+  private func disagreeing(_ store: OpenStore, to kind: any StoreEngineKind) throws -> [StoreProblem] {
+    if kind.type == "SQLite", store.kind.type == kind.type { return [] }
+    let engine: any StoreEngine = try store.open(examines: true)
+    defer { try? engine.close() }
+    return try StoreCheck(of: engine, entityNames: store.model?.entityNames).run()
+      .filter { $0.kind == .inverse }
+  }
+
+  /// Whether the sides of one of these relationships agree in the new store.
+  private func isResolved(
+    _ disagreeing: [StoreProblem], in kind: any StoreEngineKind, _ layout: ModelLayout,
+    _ entityNames: Set<String>?
+  ) throws -> Bool {
+    if disagreeing.isEmpty { return false }
+    var options = StoreOpeningOptions(isReadOnly: true)
+    (options.createsIfMissing, options.checksModel) = (false, false)
+    (options.looksTargetsUp, options.examines) = (true, true)
+    options.entityNames = entityNames
+    let made: any StoreEngine = try kind.open(at: URL(fileURLWithPath: out), layout: layout, options: options)
+    defer { try? made.close() }
+    let left: [StoreProblem] = try StoreCheck(of: made, entityNames: entityNames).run()
+      .filter { $0.kind == .inverse }
+    return disagreeing.contains { problem in
+      !left.contains { ($0.entity, $0.property) == (problem.entity, problem.property) }
+    }
   }
 
   private func difference(_ outcome: StoreConversion.Outcome, _ engine: any StoreEngine) -> CommandFailure {
@@ -102,6 +137,7 @@ private struct ConversionReport {
   let type: String
   let outcome: StoreConversion.Outcome
   let counts: [(name: String, count: Int)]
+  let disagreeing: [StoreProblem]
   /// Of the store that was copied.
   let ids: ObjectIDs
 
@@ -109,7 +145,9 @@ private struct ConversionReport {
     .object([
       ("from", place(store.path, store.file.type, store.file.uuid)),
       ("to", place(out, type, outcome.identifier)), ("renumbered", .bool(outcome.isRenumbered)),
-      ("entities", EntityCounts.json(counts)), ("leftOut", leftOut), ("verified", verified),
+      ("entities", EntityCounts.json(counts)), ("leftOut", leftOut),
+      ("disagreeing", .array(disagreeing.map { .object(ProblemText(ids: ids).entries($0)) })),
+      ("verified", verified),
     ])
   }
 
@@ -141,6 +179,9 @@ private struct ConversionReport {
     }
     for problem in outcome.leftOut {
       try output.writeLine(ProblemText(ids: ids).line(problem, as: "left out"))
+    }
+    for problem in disagreeing {
+      try output.writeLine(ProblemText(ids: ids).line(problem, as: "sides disagree"))
     }
     if store.file.hasHistory { try output.writeLine("The store's persistent history was not copied.") }
     if let summary = outcome.verified {
