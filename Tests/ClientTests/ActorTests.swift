@@ -25,11 +25,24 @@ struct ActorTests {
     }
   }
 
+  @MainActor @Test func `a container has a context that is made when it is first used`() {
+    let container = LazyContainer(
+      name: "Notes", managedObjectModel: Note.loadedContainer().managedObjectModel)
+    #expect(container.background === container.background)
+    #expect(container.background.persistentStoreCoordinator === container.persistentStoreCoordinator)
+  }
+
   @Test func `an actor fetches asynchronously`() async throws {
     let importer = Importer(Note.loadedContainer())
     try await importer.add(["a"])
     #expect(try await importer.fetchAsynchronously() == 1)
   }
+}
+
+/// A property that is made when it is first read: `nonisolated`, as the classes of the framework are, it
+/// can't be, so it is on an actor.
+class LazyContainer: NSPersistentContainer, @unchecked Sendable {
+  @MainActor lazy var background: NSManagedObjectContext = newBackgroundContext()
 }
 
 actor Importer {
