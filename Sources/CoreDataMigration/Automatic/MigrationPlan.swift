@@ -151,18 +151,15 @@ public struct MigrationPlan: CustomStringConvertible {
     let choice: InPlaceStep.Choice = try InPlaceStep.choice(found, of: store, counting: true)
     let inPlace: InPlaceStep? = choice.step
     let contents: SurveyedContents? = found.first.map { SurveyedContents($0, of: store) }
-    let problems: [String] =
-      try inPlace == nil
-      ? found.first.flatMap { step in
-        try contents.map { try MigrationProblems(step, of: store, $0).sentences() }
-      } ?? [] : []
-    // Nothing but a copy is validated.
-    let refused: [String] =
-      try inPlace == nil
-      ? []
-      : found.first.flatMap { step in
-        try contents.map { try RefusedValues(step, PreparedMapping.plain(of: step), $0).warnings() }
-      } ?? []
+    var (problems, doubts): ([String], [String]) = ([], [])
+    if let step = found.first, let contents {
+      // Nothing but a copy is validated.
+      if inPlace == nil {
+        (problems, doubts) = try MigrationProblems(step, of: store, contents).found()
+      } else {
+        doubts = try RefusedValues(step, PreparedMapping.plain(of: step), contents).warnings()
+      }
+    }
     let lost = try LostReferences(found.first, inPlace == nil ? contents : nil)
     url = store.url
     var refusing: AutomaticMigration = migration
@@ -187,7 +184,7 @@ public struct MigrationPlan: CustomStringConvertible {
     warnings =
       steps.isEmpty
       ? ExchangedNames(store, file, migration.known).warnings()
-      : survey.warnings(drift) + refused + lost.warnings
+      : survey.warnings(drift) + doubts + lost.warnings
         + Self.sentences(of: steps, givenMapping: migration.mapping)
         + Self.rivals(of: steps, migration)
     lostReferences = lost.warnings
@@ -221,8 +218,8 @@ public struct MigrationPlan: CustomStringConvertible {
         .compactMap(\.file?.path).sorted()
       if rivals.isEmpty { return nil }
       return
-        "\(step.mappingTitle) is taken, and \(rivals.joined(separator: ", ")) leads from \(step.source) to "
-        + "\(step.destination) too. \(MigrationWords.text(command: "Name one by --mapping", program: "Give one as `mapping`")), "
+        "Several mapping models lead from \(step.source) to \(step.destination): \(step.mappingTitle) is taken, not "
+        + "\(rivals.joined(separator: ", ")). \(MigrationWords.text(command: "Name one by --mapping", program: "Give one as `mapping`")), "
         + "or remove the others."
     }
   }

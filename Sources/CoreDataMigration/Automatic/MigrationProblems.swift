@@ -24,14 +24,22 @@ struct MigrationProblems {
     let attribute: NSAttributeDescription
   }
 
-  func sentences() throws -> [String] {
+  /// What ends the migration, and what does not but loses values.
+  func found() throws -> (problems: [String], doubts: [String]) {
     let mappings: [PreparedMapping] = PreparedMapping.plain(of: step)
-    let own: [String] =
-      try step.inference.map { try unmet($0.conditions, mappings) } ?? narrowedNumbers(mappings)
-      + ExpressionProblems(step, mappings, contents).problems()
-    return try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
+    var (own, doubts): ([String], [String]) = ([], [])
+    if let inference = step.inference {
+      own = try unmet(inference.conditions, mappings)
+    } else {
+      let computed = try ExpressionProblems(step, mappings, contents).found()
+      own = try narrowedNumbers(mappings) + computed.problems
+      doubts = computed.doubts
+    }
+    let problems: [String] =
+      try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
       + RefusedValues(step, mappings, contents).problems() + unreachableRows() + misreadValues()
       + unreadableFiles()
+    return (problems, doubts)
   }
 
   private static func sentence(_ problem: MigrationProblem) -> String { "\(problem.text) \(problem.advice)" }
