@@ -201,7 +201,7 @@ private struct DerivationCheck {
 
 extension NSAttributeType {
   /// Whole numbers, real numbers, decimals; no Booleans.
-  fileprivate var isNumber: Bool {
+  package var isNumber: Bool {
     switch self {
     case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: true
     default: isWholeNumber

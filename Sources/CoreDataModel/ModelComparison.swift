@@ -170,10 +170,6 @@ struct DifferenceList {
   var path: String
   var found: [String] = []
 
-  mutating func compare<T: Equatable>(_ what: String, _ left: T, _ right: T) {
-    if left != right { found.append("\(path): \(what) is \(left) here, \(right) there") }
-  }
-
   mutating func compare<T: Equatable>(_ what: String, _ left: T?, _ right: T?) {
     if left != right {
       found.append(

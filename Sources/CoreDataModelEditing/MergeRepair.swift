@@ -13,7 +13,6 @@ import Foundation
 struct MergeRepair {
   private(set) var conflicts: [ModelMerge.Conflict] = []
 
-  private let base: ModelDocument?
   private let ours: ModelDocument
   private let theirs: ModelDocument
   private var taken: Set<Part> = []
@@ -36,8 +35,8 @@ struct MergeRepair {
     var parts: [Part]
   }
 
-  init(base: ModelDocument?, ours: ModelDocument, theirs: ModelDocument) {
-    (self.base, self.ours, self.theirs) = (base, ours, theirs)
+  init(ours: ModelDocument, theirs: ModelDocument) {
+    (self.ours, self.theirs) = (ours, theirs)
   }
 
   mutating func run(_ result: inout ModelDocument) {

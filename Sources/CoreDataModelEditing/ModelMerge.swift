@@ -37,7 +37,7 @@ package struct ModelMerge {
     var merge = ModelMerge(style: ours.style)
     var result: ModelDocument = ours
     result.root = merge.merged(base?.root, ours.root, theirs.root, [], depth: 0)
-    var repair = MergeRepair(base: base, ours: ours, theirs: theirs)
+    var repair = MergeRepair(ours: ours, theirs: theirs)
     repair.run(&result)
     merge.conflicts += repair.conflicts
     merge.removeStrayLayout(&result.root)
@@ -56,7 +56,7 @@ package struct ModelMerge {
     var number: Int
   }
 
-  static func keys(of element: SourceElement) -> [(key: Key, place: Int)] {
+  private static func keys(of element: SourceElement) -> [(key: Key, place: Int)] {
     var counts: [Key: Int] = [:]
     return element.content.indices.compactMap { place in
       guard let child = element.content[place].element else { return nil }
@@ -273,7 +273,7 @@ package struct ModelMerge {
   }
 
   /// The name of an element after that of the elements it is in.
-  static func part(_ path: [String], _ element: SourceElement) -> [String] {
+  private static func part(_ path: [String], _ element: SourceElement) -> [String] {
     let name: String = name(of: element)
     switch element.name {
     case "entity", "attribute", "relationship", "fetchedProperty": return path + [name]

@@ -317,10 +317,7 @@ package struct PropertySettings: Sendable {
 enum SecondsText {
   /// The value of an attribute of an element for messages: a date as ISO 8601, anything else as it stands.
   static func told(_ value: String, _ name: String) -> String {
-    // The years that ISO 8601 has without an agreement.
-    guard name.hasSuffix("DateTimeInterval"), let seconds = Double(value), abs(seconds) < 6e10 else {
-      return value
-    }
-    return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
+    guard name.hasSuffix("DateTimeInterval"), let seconds = Double(value) else { return value }
+    return DateWords.text(seconds: seconds) ?? value
   }
 }

@@ -99,14 +99,3 @@ struct ExpressionProblems {
     return ![MigrationKey.manager, MigrationKey.destination].contains { text.contains("$\($0)") }
   }
 }
-
-extension NSAttributeType {
-  fileprivate var isNumber: Bool {
-    switch self {
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-      .floatAttributeType, .decimalAttributeType:
-      true
-    default: false
-    }
-  }
-}

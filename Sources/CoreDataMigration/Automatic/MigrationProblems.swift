@@ -169,16 +169,11 @@ struct MigrationProblems {
     return prepared.attributes.compactMap { value in
       guard let key = value.key, let old = source.attributesByName[key],
         let new = value.property as? NSAttributeDescription,
-        Self.isNumber(old.attributeType), Self.bits(new.attributeType) > 0,
+        old.attributeType.isNumber, Self.bits(new.attributeType) > 0,
         !new.attributeType.holdsEveryValue(of: old.attributeType)
       else { return nil }
       return Narrowing(source: source, key: key, destination: destination.name ?? "", attribute: new)
     }
-  }
-
-  private static func isNumber(_ type: NSAttributeType) -> Bool {
-    bits(type) > 0
-      || [.doubleAttributeType, .floatAttributeType, .decimalAttributeType].contains(type)
   }
 
   /// The size of integers; 0 for other types.

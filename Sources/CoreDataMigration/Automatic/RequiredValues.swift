@@ -55,8 +55,7 @@ struct RequiredValues {
     // Its elements may have default values.
     case is NSCompositeAttributeDescription: return false
     case let attribute as NSAttributeDescription: return attribute.defaultValue == nil
-    case let relationship as NSRelationshipDescription:
-      return !relationship.isToMany || relationship.minCount > 0
+    case let relationship as NSRelationshipDescription: return !MemberCounts(of: relationship).mayBeEmpty
     default: return false
     }
   }

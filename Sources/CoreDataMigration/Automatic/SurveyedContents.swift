@@ -46,15 +46,12 @@ final class SurveyedContents {
   /// id of its object. Cost: a statement for some thousand objects.
   func forEachObject(of entity: String, reading keys: [String], _ body: ([String: Any]) throws -> Void) throws
   {
-    let side: MigrationSide = try side()
-    let ids: [NSManagedObjectID] = try ids(of: entity)
-    for start in stride(from: 0, to: ids.count, by: Self.objectsAtATime) {
+    try forEachPage(of: entity) { side, ids in
       let request = NSFetchRequest<NSDictionary>(entityName: entity)
       request.includesSubentities = false
       request.resultType = .dictionaryResultType
       request.propertiesToFetch = keys
-      request.predicate = NSPredicate(
-        format: "SELF IN %@", Array(ids[start..<min(start + Self.objectsAtATime, ids.count)]))
+      request.predicate = NSPredicate(format: "SELF IN %@", ids)
       for row in try side.context.fetch(request) { try body(row as? [String: Any] ?? [:]) }
     }
   }
@@ -83,11 +80,18 @@ final class SurveyedContents {
     of entity: String, atMost count: Int = .max, prefetching keys: [String] = [],
     _ body: (NSManagedObject) throws -> Void
   ) throws {
-    let side: MigrationSide = try side()
+    try forEachPage(of: entity, atMost: count) { side, ids in
+      try side.objects(ids.map(\.instance), prefetching: keys).forEach(body)
+    }
+  }
+
+  private func forEachPage(
+    of entity: String, atMost count: Int = .max,
+    _ body: (MigrationSide, [NSManagedObjectID]) throws -> Void
+  ) throws {
     let ids: ArraySlice<NSManagedObjectID> = try ids(of: entity).prefix(count)
     for start in stride(from: 0, to: ids.count, by: Self.objectsAtATime) {
-      let page = ids[start..<min(start + Self.objectsAtATime, ids.count)]
-      try side.objects(page.map(\.instance), prefetching: keys).forEach(body)
+      try body(side(), Array(ids[start..<min(start + Self.objectsAtATime, ids.count)]))
     }
   }
 

@@ -289,7 +289,7 @@ struct PropertyComparison {
     case nil: "without default"
     case let data as Data: "of a default of \(data.count) bytes"
     case let text as String: "of the default '\(text)'"
-    case let date as Date: "of the default \(date.formatted(.iso8601))"
+    case let date as Date: "of the default \(DateWords.text(date))"
     case let value?: "of the default \(value)"
     }
   }
@@ -306,8 +306,7 @@ struct PropertyComparison {
   /// A rule with its dates as such, which its format has as seconds since 2001.
   private static func withDates(_ rule: String) -> String {
     rule.replacing(/CAST\((-?[0-9.]+), "NSDate"\)/) { match in
-      guard let seconds = Double(match.1), abs(seconds) < 6e10 else { return String(match.0) }
-      return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
+      Double(match.1).flatMap(DateWords.text(seconds:)) ?? String(match.0)
     }
   }
 }

@@ -257,7 +257,7 @@ extension ModelLint {
         return
       }
       // A format has dates as seconds since 2001.
-      let date: String? = (comparison.rightExpression.constantValue as? Date)?.formatted(.iso8601)
+      let date: String? = (comparison.rightExpression.constantValue as? Date).map(DateWords.text)
       func text(_ format: String) -> String {
         date.map { "SELF \(format.contains(">") ? ">=" : "<=") \($0)" } ?? format
       }

@@ -62,7 +62,7 @@ extension ModelLint {
 
   /// Whether an object without a member of the relationship is refused in a save.
   private static func isRequired(_ relationship: NSRelationshipDescription) -> Bool {
-    !relationship.isOptional && (!relationship.isToMany || relationship.minCount > 0)
+    !MemberCounts(of: relationship).mayBeEmpty
   }
 
   private static func canHaveObjects(_ entity: NSEntityDescription) -> Bool {
