@@ -78,7 +78,8 @@ struct AutomaticMigration {
     if goesDown, mapping == nil {
       return try found { [try path.stepDown(from: source, to: destination)] }
     }
-    let steps: [MigrationStep] = try found { try path.steps(from: source, to: destination) }
+    var steps: [MigrationStep] = try found { try path.steps(from: source, to: destination) }
+    for place in steps.indices { steps[place].rivals = path.rivals(of: steps[place]) }
     if refusesEarlier, steps.allSatisfy(\.isInferred) {
       try path.requireNotEarlier(destination, than: source)
     }

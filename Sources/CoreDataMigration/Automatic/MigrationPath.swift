@@ -11,16 +11,25 @@ struct MigrationPath {
   private let routes: MigrationRoutes
 
   private let chosen: NSMappingModel?
+  /// The mapping models of the program.
+  private let found: [NSMappingModel]
 
   /// `chosen`: the mapping model that has to be used; nil for those that are found.
   init(known: KnownModels, infers: Bool, url: URL, chosen: NSMappingModel? = nil) {
     self.known = known
     (self.url, self.infers, self.chosen) = (url, infers, chosen)
     let found: [NSMappingModel] = NSMappingModel.all(in: known.bundles)
+    self.found = found
     routes = MigrationRoutes(versions: known.siblings, infers: infers) { source, destination in
       if let chosen, chosen.leads(from: source, to: destination) { return chosen }
       return NSMappingModel.best(of: found, from: source, to: destination)
     }
+  }
+
+  /// The files of the mapping models that could do a step as well as the one that was found for it.
+  func rivals(of step: MigrationStep) -> [URL] {
+    if step.isInferred || step.mapping === chosen { return [] }
+    return step.mapping.rivals(among: found, from: step.source, to: step.destination).compactMap(\.file)
   }
 
   private var renamings: RenamingChain { routes.renamings }

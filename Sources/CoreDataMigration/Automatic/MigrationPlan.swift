@@ -78,6 +78,8 @@ public struct MigrationPlan: CustomStringConvertible {
   public let warnings: [String]
   /// Of the warnings those of references that the copy leaves out, since their objects are not in the store.
   package let lostReferences: [String]
+  /// Of the warnings those of values of which an expression makes none.
+  package let lostValues: [String]
   /// Why the store can't be brought back by a migration down to its present version with all values as they
   /// are now, a sentence each; none if it can.
   public let obstaclesToReturn: [String]
@@ -186,8 +188,9 @@ public struct MigrationPlan: CustomStringConvertible {
       ? ExchangedNames(store, file, migration.known).warnings()
       : survey.warnings(drift) + doubts + lost.warnings
         + Self.sentences(of: steps, givenMapping: migration.mapping)
-        + Self.rivals(of: steps, migration)
+        + steps.compactMap(Self.rivals)
     lostReferences = lost.warnings
+    lostValues = inPlace == nil ? doubts : []
     obstaclesToReturn = survey.obstaclesToReturn + foreign
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
     completedSteps = migration.completed(of: found)
@@ -207,21 +210,13 @@ public struct MigrationPlan: CustomStringConvertible {
     ]
   }
 
-  /// Other mapping models for the versions of a step, of which one was taken.
-  private static func rivals(of steps: [Step], _ migration: AutomaticMigration) -> [String] {
-    let own: [Step] = steps.filter { !$0.isInferred && $0.step.mapping !== migration.mapping }
-    if own.isEmpty { return [] }
-    let all: [NSMappingModel] = NSMappingModel.all(in: migration.known.bundles)
-    return own.compactMap { step in
-      let rivals: [String] = all.filter { $0.file != step.mappingFile }
-        .flatMap { step.step.mapping.rivals(among: [$0], from: step.step.source, to: step.step.destination) }
-        .compactMap(\.file?.path).sorted()
-      if rivals.isEmpty { return nil }
-      return
-        "Several mapping models lead from \(step.source) to \(step.destination): \(step.mappingTitle) is taken, not "
-        + "\(rivals.joined(separator: ", ")). \(MigrationWords.text(command: "Name one by --mapping", program: "Give one as `mapping`")), "
-        + "or remove the others."
-    }
+  private static func rivals(of step: Step) -> String? {
+    if step.step.rivals.isEmpty { return nil }
+    let others: String = step.step.rivals.map(\.path).sorted().joined(separator: ", ")
+    return
+      "Several mapping models lead from \(step.source) to \(step.destination): \(step.mappingTitle) is taken, not "
+      + "\(others). \(MigrationWords.text(command: "Name one by --mapping", program: "Give one as `mapping`")), or remove "
+      + "the others."
   }
 
   private static func inspect(_ url: URL, _ options: [AnyHashable: Any]) throws -> StoreInspection {

@@ -14,6 +14,8 @@ public struct MigrationStep {
 
   /// Whether the source's hashes are not those of the store, whose objects it fits.
   var isReadByObjects: Bool = false
+  /// Other mapping models for the same versions, of which this one was taken.
+  var rivals: [URL] = []
   /// What the destination requires and no object has a value of. With any, the step is one to be shown: it
   /// can't be run.
   let lacking: [MappingInference.Refusal]

@@ -115,7 +115,7 @@ struct MigrateCommand: ParsableCommand {
           try output.writeLine(DisplayWidth.escaped(line))
         }
       }
-      for loss in planned.losses + planned.lostReferences {
+      for loss in planned.losses + planned.lostReferences + planned.lostValues {
         try output.writeLine(DisplayWidth.escaped("lost: \(loss)"))
       }
     }
