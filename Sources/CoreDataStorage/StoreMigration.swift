@@ -109,8 +109,8 @@ package enum MigrationProblem: Error, Sendable, Hashable {
   case duplicates(entity: String, properties: [String], count: Int64?)
   /// The entity becomes abstract, but there are rows of it.
   case abstractRows(entity: String, count: Int64)
-  /// A comparison of what was written with what had been there failed.
-  case proofFailed(String)
+  /// A comparison of what was written with what had been there failed. `triggers`: those of other programs.
+  case proofFailed(String, triggers: [String] = [])
 
   package var text: String {
     switch self {
@@ -124,7 +124,7 @@ package enum MigrationProblem: Error, Sendable, Hashable {
         + " more than once."
     case .abstractRows(let entity, let count):
       "\(entity) is abstract in the new model, but the store has \(count) object(s) of it."
-    case .proofFailed(let what):
+    case .proofFailed(let what, _):
       "The result was checked before it was to be written, and is not what it should be: \(what)"
     }
   }
@@ -140,7 +140,11 @@ package enum MigrationProblem: Error, Sendable, Hashable {
         + "yet can give a new attribute no default value."
     case .abstractRows:
       "Delete the objects with the version that the store has, or map the entity to one that is not abstract."
-    case .proofFailed: "Please report it, with both models."
+    case .proofFailed(_, let triggers):
+      triggers.isEmpty
+        ? "Please report it, with both models."
+        : "Triggers of another program may have changed rows meanwhile: drop \(triggers.joined(separator: ", ")), migrate the "
+          + "store, and make them again."
     }
   }
 }

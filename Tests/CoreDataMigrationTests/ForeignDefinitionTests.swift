@@ -57,6 +57,39 @@ struct ForeignDefinitionTests {
       try Versions.texts(url, "SELECT LOUD FROM ZPERSON ORDER BY 1") == ["PERSON 0", "PERSON 1", "PERSON 2"])
   }
 
+  // Finding: the index could not be read any more, and the plan named it as not of the model only.
+  @Test(
+    "the plan warns of a full-text index that reads what gets another name",
+    arguments: ["fts4(content=\"ZPERSON\", ZNAME)", "fts5(ZNAME, content=ZPERSON, content_rowid=Z_PK)"])
+  func fullText(_ module: String) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    try Versions.execute(
+      url, "CREATE VIRTUAL TABLE WORDS USING \(module)", "CREATE VIRTUAL TABLE OTHER USING fts5(A)",
+      "INSERT INTO WORDS(WORDS) VALUES ('rebuild')")
+    func warnings(_ plan: MigrationPlan) -> [String] { plan.warnings.filter { $0.contains("afterwards") } }
+    let plan = try MigrationPlan(forStoreAt: url, to: second)
+    #expect(plan.steps[0].statements != nil && plan.steps[0].problems == [], "\(plan)")
+    #expect(warnings(plan).count == 1, "\(plan)")
+    #expect(
+      warnings(plan).first?.hasPrefix("The full-text index WORDS of another program can't be read") == true)
+    let other = Versions.first { $0.entitiesByName["Person"]!.properties.removeAll { $0.name == "age" } }
+    #expect(warnings(try MigrationPlan(forStoreAt: url, to: other)) == [])
+  }
+
+  // Finding: "Please report it, with both models."
+  @Test("a trigger that changes rows during the migration is named")
+  func trigger() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    try Versions.execute(
+      url, "CREATE TRIGGER CLEANER AFTER UPDATE ON Z_METADATA BEGIN DELETE FROM ZTAG; END")
+    let plan = try MigrationPlan(forStoreAt: url, to: second)
+    let error: String = errorThrown { try plan.run(verifies: true) }?.localizedDescription ?? ""
+    #expect(error.contains("drop CLEANER") && !error.contains("report"), "\(error)")
+    #expect(try Versions.texts(url, "SELECT ZTITLE FROM ZTAG").count == 3)
+  }
+
   @Test("a copy carries the classes of its model", arguments: [StoreKind.sqlite])
   func classes(_ kind: StoreKind) throws {
     let folder = try TemporaryFolder()

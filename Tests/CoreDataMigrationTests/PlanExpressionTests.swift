@@ -84,6 +84,111 @@ struct PlanExpressionTests {
     #expect(plan.warnings.contains(sentence), "\(plan)")
   }
 
+  // Finding: plan and migration had exit status 0, and nothing said that values were cut off.
+  @Test(
+    "numbers that their attribute cuts off are told",
+    arguments: [
+      (
+        "code", "$source.age / 2.0", "2 object(s) of Person: Person.code, of type Integer 32, cuts off",
+        "0.5 to 0"
+      ),
+      ("flag", "$source.age", "1 object(s) of Person: Person.flag, of type Boolean, cuts off", "2 to yes"),
+      (
+        "flag", "$source.age * 1", "1 object(s) of Person: Person.flag, of type Boolean, cuts off", "2 to yes"
+      ),
+    ], [StoreKind.sqlite, .xml])
+  func cutOff(
+    _ test: (property: String, expression: String, says: String, example: String), _ kind: StoreKind
+  ) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try #require(kind.url("store", in: folder))
+    try Versions.using(first, kind, url) { context in
+      for age in [0, 1, 2, 3] where test.property == "code" || age < 3 {
+        _ = Versions.make("Person", ["name": "\(age)", "age": age], context)
+      }
+      try context.save()
+    }
+    let flagged = try SourceModel.write(
+      [
+        first,
+        Versions.first {
+          $0.entitiesByName["Person"]?.properties += [
+            World.attribute("code", .integer32AttributeType), World.attribute("flag", .booleanAttributeType),
+          ]
+        },
+      ], in: folder)
+    let mapping: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: first, destinationModel: flagged)
+    let person = try #require(mapping.entityMappings?.first { $0.destinationEntityName == "Person" })
+    try #require(person.attributeMappings?.first { $0.name == test.property }).valueExpression =
+      NSExpression(format: test.expression)
+    let plan = try MigrationPlan(forStoreAt: url, to: flagged, mapping: mapping)
+    #expect(plan.steps[0].problems == [], "\(plan)")
+    let told: [String] = plan.warnings.filter { $0.hasPrefix(test.says) }
+    #expect(told.count == 1 && told.first?.contains(test.example) == true, "\(plan)")
+    #expect(errorThrown { try plan.run(verifies: true) } != nil, "Verification compares what was computed.")
+    try plan.run()
+  }
+
+  @Test("what an expression reads in a condition only is not lost")
+  func condition() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let small = Versions.first {
+      $0.entitiesByName["Person"]?.properties.removeAll { $0.name == "age" }
+    }
+    let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: first, destinationModel: small)
+    let person = try #require(mapping.entityMappings?.first { $0.destinationEntityName == "Person" })
+    #expect(try MigrationPlan(forStoreAt: url, to: small, mapping: mapping).losses == ["Person.age"])
+    try #require(person.attributeMappings?.first { $0.name == "name" }).valueExpression =
+      NSExpression(format: "TERNARY($source.age > 1, $source.name, \"young\")")
+    #expect(try MigrationPlan(forStoreAt: url, to: small, mapping: mapping).losses == [])
+  }
+
+  // Finding: the verification evaluated the expression once more, and found another value.
+  @Test("verification takes expressions that yield other values each time")
+  func unrepeatable() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let dated = Versions.first {
+      $0.entitiesByName["Person"]?.properties += [
+        World.attribute("code", .integer32AttributeType), World.attribute("day", .dateAttributeType),
+      ]
+    }
+    let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: first, destinationModel: dated)
+    let person = try #require(mapping.entityMappings?.first { $0.destinationEntityName == "Person" })
+    for (name, text) in [("code", "randomn:(1000000)"), ("day", "now()")] {
+      try #require(person.attributeMappings?.first { $0.name == name }).valueExpression =
+        NSExpression(format: text)
+    }
+    try MigrationPlan(forStoreAt: url, to: dated, mapping: mapping).run(verifies: true)
+    let count: Int = try Versions.using(dated, .sqlite, url) { context in
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.predicate = NSPredicate(format: "day != nil AND code != nil")
+      return try context.count(for: request)
+    }
+    #expect(count == 3)
+  }
+
+  // Finding: the mapping model was passed over, and the plan said that the store has this model already.
+  @Test("a mapping model between versions of equal hashes is refused", arguments: [StoreKind.sqlite, .xml])
+  func equalHashes(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: first, destinationModel: first)
+    let person = try #require(mapping.entityMappings?.first { $0.destinationEntityName == "Person" })
+    try #require(person.attributeMappings?.first { $0.name == "name" }).valueExpression =
+      NSExpression(format: "uppercase:($source.name)")
+    let error: String =
+      errorThrown { _ = try MigrationPlan(forStoreAt: url, to: first, mapping: mapping) }?
+      .localizedDescription
+      ?? ""
+    #expect(error.contains("has the version hashes") && error.contains("hash modifier"), "\(error)")
+    // One that leads to the version from another one was used already.
+    let other: NSMappingModel = try .inferredMappingModel(forSourceModel: second, destinationModel: first)
+    #expect(try !MigrationPlan(forStoreAt: url, to: first, mapping: other).isNeeded)
+  }
+
   @Test("of two mapping models for the same versions the plan names both")
   func rivals() throws {
     let folder = try TemporaryFolder()
@@ -104,6 +209,20 @@ struct PlanExpressionTests {
       "\(plan)")
     let given = NSMappingModel(contentsOf: folder.file("B.cdm"))
     #expect(rivals(try MigrationPlan(forStoreAt: url, to: program, mapping: given)) == [])
+  }
+
+  // Finding: the mapping model was passed over without its name, and the step was inferred.
+  @Test(
+    "a mapping model beside the model that can't be read is named",
+    arguments: ["Broken.cdm", "Broken.xcmappingmodel"])
+  func unreadable(_ name: String) throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([first, second], in: folder)
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    try Data("broken".utf8).write(to: folder.file(name))
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(plan.steps[0].isInferred && plan.steps[0].problems == [], "\(plan)")
+    #expect(plan.warnings.count { $0.contains("is passed over") && $0.contains(name) } == 1, "\(plan)")
   }
 
   @Test("a copy that loses tables of other programs is no way back with all values")

@@ -33,8 +33,9 @@ public enum SourceModel {
     for entity in model.entities {
       let name: String = entity.name ?? ""
       let old: String = entity.renamingIdentifier.map { $0 == name ? "" : " elementID=\"\($0)\"" } ?? ""
-      lines.append("<entity name=\"\(name)\"\(old) syncable=\"YES\">")
-      for property in entity.properties {
+      let parent: String = entity.superentity?.name.map { " parentEntity=\"\($0)\"" } ?? ""
+      lines.append("<entity name=\"\(name)\"\(old)\(parent) syncable=\"YES\">")
+      for property in entity.properties where entity.superentity?.propertiesByName[property.name] == nil {
         var words: [String] = ["name=\"\(property.name)\""]
         if property.isOptional { words.append("optional=\"YES\"") }
         if let old = property.renamingIdentifier, old != property.name {

@@ -54,10 +54,26 @@ struct AutomaticMigration {
   /// The steps to the coordinator's model; none if the store has it already.
   func steps() throws -> [MigrationStep] {
     let model: NSManagedObjectModel = store.coordinator.managedObjectModel
-    guard let source = try source(ifNot: model, of: store.configuration) else { return [] }
+    guard let source = try source(ifNot: model, of: store.configuration) else {
+      try requireNoMapping(from: model)
+      return []
+    }
     var steps: [MigrationStep] = try steps(from: source.model, to: try destinationModel())
     steps[0].isReadByObjects = source.isByObjects
     return steps
+  }
+
+  /// Throws if the store has the model already and the given mapping model leads to it from a version with
+  /// the same hashes: whether the store was migrated by it nothing tells, and twice is not once.
+  private func requireNoMapping(from model: NSManagedObjectModel) throws {
+    guard let mapping, mapping.leads(from: model, to: model) else { return }
+    throw MigrationFailure.stage(
+      "The store \(store.url.path) has the version hashes of \(known.title(of: model)) already, and the mapping model "
+        + "\(mapping.file.map { "\($0.path) " } ?? "")leads to it from a version with the same ones, so that nothing tells whether "
+        + "the store was migrated by it before.",
+      advice:
+        "Give an attribute whose values it changes a hash modifier in the new version, and the mapping model the new hash; "
+        + "or run it once, with an NSMigrationManager.")
   }
 
   private func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
@@ -79,7 +95,10 @@ struct AutomaticMigration {
       return try found { [try path.stepDown(from: source, to: destination)] }
     }
     var steps: [MigrationStep] = try found { try path.steps(from: source, to: destination) }
-    for place in steps.indices { steps[place].rivals = path.rivals(of: steps[place]) }
+    for place in steps.indices {
+      steps[place].rivals = path.rivals(of: steps[place])
+      steps[place].unreadable = path.unreadable(for: steps[place])
+    }
     if refusesEarlier, steps.allSatisfy(\.isInferred) {
       try path.requireNotEarlier(destination, than: source)
     }
@@ -162,8 +181,7 @@ struct AutomaticMigration {
     let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
     manager.verifiesValues = verifiesValues || step.mayLoseMembers
     manager.noteObjects = note
-    manager.subject = MigrationSubject(
-      store: store.url, source: known.title(of: step.source), destination: known.title(of: step.destination))
+    manager.subject = step.subject(store: store.url, known)
     try manager.migrateStore(
       from: source, sourceType: store.type, options: step.sourceOptions(store), with: step.mapping,
       toDestinationURL: made, destinationType: store.type, destinationOptions: store.options)

@@ -13,13 +13,14 @@ struct MigrationPath {
   private let chosen: NSMappingModel?
   /// The mapping models of the program.
   private let found: [NSMappingModel]
+  private let unreadable: [String]
 
   /// `chosen`: the mapping model that has to be used; nil for those that are found.
   init(known: KnownModels, infers: Bool, url: URL, chosen: NSMappingModel? = nil) {
     self.known = known
     (self.url, self.infers, self.chosen) = (url, infers, chosen)
-    let found: [NSMappingModel] = NSMappingModel.all(in: known.bundles)
-    self.found = found
+    let (found, errors): ([NSMappingModel], [String]) = NSMappingModel.all(in: known.bundles)
+    (self.found, unreadable) = (found, errors)
     routes = MigrationRoutes(versions: known.siblings, infers: infers) { source, destination in
       if let chosen, chosen.leads(from: source, to: destination) { return chosen }
       return NSMappingModel.best(of: found, from: source, to: destination)
@@ -31,6 +32,10 @@ struct MigrationPath {
     if step.isInferred || step.mapping === chosen { return [] }
     return step.mapping.rivals(among: found, from: step.source, to: step.destination).compactMap(\.file)
   }
+
+  /// Mapping models of the program that can't be read, a sentence each: one of them may have been meant for a
+  /// step that was inferred.
+  func unreadable(for step: MigrationStep) -> [String] { step.isInferred ? unreadable : [] }
 
   private var renamings: RenamingChain { routes.renamings }
 

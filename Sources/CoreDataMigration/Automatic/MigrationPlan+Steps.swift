@@ -5,10 +5,10 @@ import Foundation
 
 extension MigrationPlan.Step {
   /// `counts` and `contents`: the store, if it is the source of this step; `found`: what in it stands in the
-  /// way of copying.
+  /// way of copying; `trial`: nil if the copy is not to be tried.
   init(
-    _ step: MigrationStep, counts: StoreInspection?, _ contents: SurveyedContents?,
-    _ choice: InPlaceStep.Choice, _ found: [String], known: KnownModels
+    _ step: MigrationStep, _ counts: StoreInspection?, _ contents: SurveyedContents?,
+    _ choice: InPlaceStep.Choice, _ found: [String], _ trial: MigrationDryRun?, known: KnownModels
   ) {
     self.step = step
     let planned: PlannedMigration? = choice.step?.planned
@@ -17,7 +17,7 @@ extension MigrationPlan.Step {
       MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
     }
     let gaps: [RequiredValues.Gap] = RequiredValues.gaps(in: step)
-    problems =
+    let counted: [String] =
       (planned?.problems.map { "\($0.text) \($0.advice)" }).map { found + $0 }
       ?? step.lacking.map { Self.problem($0, isDown: step.isDown) } + Self.problems(of: step) + found
       + gaps.compactMap { gap in
@@ -25,6 +25,7 @@ extension MigrationPlan.Step {
         let objects: Int? = gap.mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) }
         return objects == 0 ? nil : gap.problem(objects: objects)
       }
+    (problems, dryRun) = planned == nil ? Self.tried(trial, counts, counted) : (counted, nil)
     conditions = step.inference?.conditions.map(\.description) ?? []
     source = known.title(of: step.source)
     destination = known.title(of: step.destination)
@@ -46,6 +47,17 @@ extension MigrationPlan.Step {
     losses = Self.losses(of: step, mapped + removed) { entity, path in
       counts?.rows(of: entity) != 0 && contents?.hasValue(entity, path) ?? true
     }
+  }
+
+  /// The problems, with that of the dry run if there is none before it.
+  private static func tried(_ trial: MigrationDryRun?, _ file: StoreInspection?, _ problems: [String])
+    -> ([String], MigrationPlan.DryRun)
+  {
+    if !problems.isEmpty { return (problems, .omitted(reason: "there are problems without it.")) }
+    guard let file else { return (problems, .omitted(reason: "the step before makes its objects.")) }
+    guard let trial else { return (problems, .omitted(reason: "the plan was to have none.")) }
+    if let obstacle = trial.obstacle(file) { return (problems, .omitted(reason: "\(obstacle).")) }
+    return trial.problem().map { ([$0], .failed) } ?? (problems, .passed)
   }
 
   /// What no object has a value of, and what may give one.
@@ -244,6 +256,6 @@ extension MigrationPlan.Entity {
   /// The keys of the source object that the mapping's expressions read.
   private static func keys(of mapping: NSEntityMapping) -> Set<String> {
     ((mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []))
-      .reduce(into: []) { $0.formUnion($1.valueExpression?.expressionNode().keysOfSource ?? []) }
+      .reduce(into: []) { $0.formUnion($1.valueExpression?.expressionNode().keysReadOfSource ?? []) }
   }
 }

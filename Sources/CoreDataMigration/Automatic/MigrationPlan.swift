@@ -36,8 +36,21 @@ public struct MigrationPlan: CustomStringConvertible {
     public let problems: [String]
     /// What the step needs of the objects, and checks; an object that lacks it ends the migration.
     public let conditions: [String]
+    /// Whether the objects were copied on trial, if objects are copied; nil if the step is done in place.
+    public let dryRun: DryRun?
     let losses: [String]
     let step: MigrationStep
+  }
+
+  /// A copy of all objects into a store in memory, validated there, for the problems of a step.
+  public enum DryRun: Sendable, Hashable {
+    /// Every object was copied, and is valid.
+    case passed
+    /// The migration would end with an error: the step's ``Step/problems`` have it.
+    case failed
+    /// There was none. The reason is a sentence: the store is too large, the program's policies would be
+    /// called, other problems were found before, or the plan was to have none.
+    case omitted(reason: String)
   }
 
   /// A statement of a migration in place.
@@ -112,24 +125,30 @@ public struct MigrationPlan: CustomStringConvertible {
   ///   - isDown: whether `model` is an earlier version than the store's. Then what the store's version has
   ///     renamed keeps its values: renaming identifiers are read the other way round. No mapping model is
   ///     looked for.
+  ///   - triesCopy: whether a first step that copies objects is tried out in memory (``DryRun``), for stores
+  ///     of up to 50,000 objects and 64 MB, unless policies of the program would be called. It takes as long
+  ///     as the migration; without it a plan evaluates expressions and counts values, and does not find all
+  ///     that ends a migration.
   ///
   /// Throws a `CocoaError`: 134130 if the model of the store is not found, 134140 and 134190 if no way leads
   /// to the model, with the reasons, 134110 if the model is an earlier version and `isDown` is false and no
   /// mapping model leads to it, or the other way round, and errors of reading the file.
   public init(
     forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel? = nil,
-    configuration: String? = nil, options: [AnyHashable: Any] = [:], isDown: Bool = false
+    configuration: String? = nil, options: [AnyHashable: Any] = [:], isDown: Bool = false,
+    triesCopy: Bool = true
   ) throws {
     try self.init(
       forStoreAt: url, to: model, mapping: mapping, configuration: configuration, options: options,
-      isDown: isDown, showsUnfinished: false)
+      isDown: isDown, triesCopy: triesCopy, showsUnfinished: false)
   }
 
   /// `showsUnfinished`: whether there is a plan with problems too where an inferred step lacks nothing but
   /// values of required attributes; to run it throws 134190.
   package init(
     forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel?,
-    configuration: String? = nil, options: [AnyHashable: Any], isDown: Bool, showsUnfinished: Bool
+    configuration: String? = nil, options: [AnyHashable: Any], isDown: Bool, triesCopy: Bool,
+    showsUnfinished: Bool
   ) throws {
     var all: [AnyHashable: Any] = options
     all[NSInferMappingModelAutomaticallyOption] = options[NSInferMappingModelAutomaticallyOption] ?? true
@@ -143,11 +162,11 @@ public struct MigrationPlan: CustomStringConvertible {
       migration.goesDown = isDown
       migration.refusesEarlier = true
       migration.showsUnfinished = showsUnfinished
-      return try MigrationPlan(migration, file)
+      return try MigrationPlan(migration, file, triesCopy: triesCopy)
     }
   }
 
-  private init(_ migration: AutomaticMigration, _ file: StoreInspection) throws {
+  private init(_ migration: AutomaticMigration, _ file: StoreInspection, triesCopy: Bool) throws {
     let store: OutdatedStore = migration.store
     let found: [MigrationStep] = try migration.steps()
     let choice: InPlaceStep.Choice = try InPlaceStep.choice(found, of: store, counting: true)
@@ -167,11 +186,14 @@ public struct MigrationPlan: CustomStringConvertible {
     var refusing: AutomaticMigration = migration
     refusing.showsUnfinished = false
     self.migration = refusing
+    problems += lost.problems
     let forbidden: [String] = ForbiddenFile.all(ofStoreAt: store.url, writing: true).map(\.sentence)
     steps = found.enumerated().map { number, step in
-      Step(
-        step, counts: number == 0 ? file : nil, number == 0 ? contents : nil, choice,
-        number == 0 ? forbidden + problems + lost.problems : [], known: migration.known)
+      let isFirst: Bool = number == 0
+      return Step(
+        step, isFirst ? file : nil, isFirst ? contents : nil, choice, isFirst ? forbidden + problems : [],
+        isFirst && triesCopy ? MigrationDryRun(step, of: store, known: migration.known) : nil,
+        known: migration.known)
     }
     // The file of an open store is not read for the digest of its contents.
     contents?.close()
@@ -188,7 +210,7 @@ public struct MigrationPlan: CustomStringConvertible {
       ? ExchangedNames(store, file, migration.known).warnings()
       : survey.warnings(drift) + doubts + lost.warnings
         + Self.sentences(of: steps, givenMapping: migration.mapping)
-        + steps.compactMap(Self.rivals)
+        + steps.compactMap(Self.rivals) + Self.unreadable(steps)
     lostReferences = lost.warnings
     lostValues = inPlace == nil ? doubts : []
     obstaclesToReturn = survey.obstaclesToReturn + foreign
@@ -217,6 +239,11 @@ public struct MigrationPlan: CustomStringConvertible {
       "Several mapping models lead from \(step.source) to \(step.destination): \(step.mappingTitle) is taken, not "
       + "\(others). \(MigrationWords.text(command: "Name one by --mapping", program: "Give one as `mapping`")), or remove "
       + "the others."
+  }
+
+  private static func unreadable(_ steps: [Step]) -> [String] {
+    let errors = Set(steps.flatMap(\.step.unreadable))
+    return errors.sorted().map { "A mapping model can't be read and is passed over. \($0)" }
   }
 
   private static func inspect(_ url: URL, _ options: [AnyHashable: Any]) throws -> StoreInspection {
@@ -308,6 +335,11 @@ public struct MigrationPlan: CustomStringConvertible {
       } else {
         lines.append("  object by object, into a new file that then takes the store's place, because:")
         lines += step.reasonsForCopy.map { "    \($0)" }
+        switch step.dryRun {
+        case .passed: lines.append("  dry run in memory: every object was copied, and is valid")
+        case .omitted(let reason): lines.append("  no dry run in memory: \(reason)")
+        case .failed, nil: break
+        }
       }
     }
     func list(_ title: String, _ sentences: [String]) {

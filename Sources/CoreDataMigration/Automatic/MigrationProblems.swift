@@ -36,7 +36,8 @@ struct MigrationProblems {
       doubts = computed.doubts
     }
     let problems: [String] =
-      try own + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
+      try own + sharedObjects(mappings)
+      + RepeatedValues(step, mappings, contents).problems().map(Self.sentence)
       + RefusedValues(step, mappings, contents).problems() + unreachableRows() + misreadValues()
       + unreadableFiles()
     return (problems, doubts)
@@ -117,6 +118,37 @@ struct MigrationProblems {
     return try contents.ids(of: entity).count { id in
       let number: Int = numbers[id] ?? 0
       return !allowed.allow(relationship.isToMany ? number : min(1, number))
+    }
+  }
+
+  // MARK: Inverses
+
+  /// Objects that several others have, where the new inverse takes one of them. Cost: reads the objects of
+  /// relationships that get an inverse to one; nothing if there are none.
+  private func sharedObjects(_ mappings: [PreparedMapping]) throws -> [String] {
+    var seen: Set<ObjectIdentifier> = []
+    return try mappings.flatMap { $0.relationships }.compactMap { value -> String? in
+      guard let new = value.property as? NSRelationshipDescription, let inverse = new.inverseRelationship,
+        !inverse.isToMany, let owner = inverse.destinationEntity,
+        seen.insert(ObjectIdentifier(inverse)).inserted
+      else { return nil }
+      var numbers: [NSManagedObjectID: Int] = [:]
+      var key: String = ""
+      for mapping in mappings where mapping.destination?.isKindOf(entity: owner) == true {
+        guard let entity = mapping.source, let found = mapping.sourceKey(of: new.name),
+          let old = entity.relationshipsByName[found], old.inverseRelationship?.isToMany != false
+        else { continue }
+        key = found
+        try contents.countReferences(of: entity.name ?? "", by: found, in: &numbers)
+      }
+      let count: Int = numbers.values.count { $0 > 1 }
+      if count == 0 { return nil }
+      let (target, place): (String, String) = (
+        inverse.entity.name ?? "", "\(inverse.entity.name ?? "").\(inverse.name)"
+      )
+      return
+        "\(count) object(s) of \(target) are at the end of \(key) of several objects of \(owner.name ?? ""), and the new "
+        + "inverse \(place) takes one. Change them with the version that the store has, or make \(place) to-many."
     }
   }
 

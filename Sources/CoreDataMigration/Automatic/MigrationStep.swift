@@ -16,6 +16,8 @@ public struct MigrationStep {
   var isReadByObjects: Bool = false
   /// Other mapping models for the same versions, of which this one was taken.
   var rivals: [URL] = []
+  /// Why mapping models of the program that may have been meant for this step can't be read.
+  var unreadable: [String] = []
   /// What the destination requires and no object has a value of. With any, the step is one to be shown: it
   /// can't be run.
   let lacking: [MappingInference.Refusal]
@@ -33,6 +35,13 @@ public struct MigrationStep {
   func sourceOptions(_ store: OutdatedStore) -> [AnyHashable: Any] {
     guard isReadByObjects else { return store.options }
     return store.options.merging([NSIgnorePersistentStoreVersioningOption: true]) { $1 }
+  }
+
+  /// What errors name, in place of what one step of several reads and writes.
+  func subject(store: URL, _ known: KnownModels) -> MigrationSubject {
+    MigrationSubject(
+      store: store, source: known.title(of: source), destination: known.title(of: destination),
+      isInferred: isInferred)
   }
 
   /// By a mapping model of the program's.

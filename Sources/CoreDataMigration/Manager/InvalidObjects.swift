@@ -10,6 +10,7 @@ struct MigrationSubject {
   /// The versions of the step.
   let source: String
   let destination: String
+  let isInferred: Bool
 }
 
 /// The objects that a migration has made and that are not valid in the destination model, counted by what is
@@ -66,9 +67,11 @@ struct InvalidObjects {
     let message = ErrorMessage(
       "The store \(subject.store.path) can't be migrated from \(subject.source) to \(subject.destination), because "
         + "\(objectCount) of the objects would not be valid. \(sentences.joined(separator: " "))\(further)",
-      advice: !missing.isEmpty
-        ? "Give the property a value expression in the mapping model, \(standard)or set it in a migration policy."
-        : "Give other values in the mapping model or in a migration policy.")
+      advice: subject.isInferred
+        ? "Change the objects with the version that the store has, or the rules of the new model."
+        : !missing.isEmpty
+          ? "Give the property a value expression in the mapping model, \(standard)or set it in a migration policy."
+          : "Give other values in the mapping model or in a migration policy.")
     if objectCount == 1 { return message.cocoaError(inPlaceOf: first, [NSUnderlyingErrorKey: first]) }
     return message.cocoaError(
       NSValidationMultipleErrorsError, [NSDetailedErrorsKey: kept, NSUnderlyingErrorKey: first])

@@ -11,7 +11,8 @@ enum MigrationFailure: Error, CustomStringConvertible {
   case mapping(String, reason: String, advice: String)
   case policyClass(String, mapping: String, reason: String)
   case function(String, String)
-  case value(mapping: String, property: String, object: String, reason: String)
+  /// `mapping`: nil for an inferred one, which nobody has written.
+  case value(mapping: String?, property: String, object: String, reason: String)
   case sourceStore(URL, String)
   case destinationStore(URL, String)
   case originalCopy(URL, String)
@@ -58,7 +59,11 @@ enum MigrationFailure: Error, CustomStringConvertible {
       return ErrorMessage(
         "FUNCTION '\(selector)' of a mapping can't be called: \(reason)",
         advice: "Correct the value expression, or the policy's expressionFunctions.")
-    case .value(let mapping, let property, let object, let reason):
+    case .value(nil, let property, let object, let reason):
+      return ErrorMessage(
+        "\(property) can't be set for \(object): \(reason)",
+        advice: "Change the objects with the version that the store has, or write a mapping model.")
+    case .value(let mapping?, let property, let object, let reason):
       return ErrorMessage(
         "The mapping '\(mapping)' can't set \(property) for \(object): \(reason)",
         advice: "Correct the value expression of \(property) in the mapping.")

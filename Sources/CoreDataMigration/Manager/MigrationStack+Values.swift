@@ -125,7 +125,7 @@ extension MigrationStack {
     case let one?: members = Members.list(one) ?? [one]
     }
     func failure(_ reason: String) -> MigrationFailure {
-      .value(mapping: mapping.name, property: relationship.name, object: "\(source.objectID)", reason: reason)
+      refusal(of: relationship, mapping, source, reason)
     }
     let objects: [NSManagedObject] = try members.compactMap { member in
       if member is NSNull { return nil }
@@ -145,6 +145,17 @@ extension MigrationStack {
     return objects
   }
 
+  private func refusal(
+    of property: NSPropertyDescription, _ mapping: PreparedMapping, _ source: NSManagedObject,
+    _ reason: String
+  ) -> MigrationFailure {
+    let name: String =
+      subject.isInferred ? "\(mapping.destination?.name ?? "").\(property.name)" : property.name
+    return .value(
+      mapping: subject.isInferred ? nil : mapping.name, property: name, object: "\(source.objectID)",
+      reason: reason)
+  }
+
   // MARK: Verifying
 
   /// Whether both are archives of equal values: one that a file gave back is written anew, with the entries
@@ -158,17 +169,17 @@ extension MigrationStack {
     return KeyedArchive.areEqual(found, wanted) == true
   }
 
-  /// Throws unless an object has the values that the mapping's expressions yield.
+  /// Throws unless an object has the values that the mapping's expressions yield; those that yield other ones
+  /// each time are left out.
   func verify(_ made: NSManagedObject, madeFrom object: NSManagedObject, _ mapping: PreparedMapping) throws {
     let values = AttributeValues(of: object, made: made, mapping, self)
     func refuse(_ property: NSPropertyDescription, _ found: Any?, _ wanted: Any?) -> MigrationFailure {
-      .value(
-        mapping: mapping.name, property: property.name, object: "\(object.objectID)",
-        reason:
-          "the new store has \(found.map { "\($0)" } ?? "no value") in place of \(wanted.map { "\($0)" } ?? "none")"
+      refusal(
+        of: property, mapping, object,
+        "the new store has \(found.map { "\($0)" } ?? "no value") in place of \(wanted.map { "\($0)" } ?? "none")."
       )
     }
-    for value in mapping.attributes {
+    for value in mapping.attributes where value.isRepeatable {
       guard let attribute = value.property as? NSAttributeDescription else { continue }
       let given: Any? = try values.value(of: value)
       let wanted: Any? =

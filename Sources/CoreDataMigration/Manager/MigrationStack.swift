@@ -35,7 +35,7 @@ final class MigrationStack {
       manager.subject
       ?? MigrationSubject(
         store: sourcePlace.url, source: KnownModels.title(manager.sourceModel, among: ends),
-        destination: KnownModels.title(manager.destinationModel, among: ends))
+        destination: KnownModels.title(manager.destinationModel, among: ends), isInferred: false)
     do {
       source = try MigrationSide(
         sourcePlace, manager.sourceModel,

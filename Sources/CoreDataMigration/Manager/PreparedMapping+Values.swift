@@ -32,6 +32,36 @@ extension PreparedMapping {
       reason: "Its value would be \(shown), and \(place) takes \(wanted).")
   }
 
+  /// What is stored of a number that the attribute cuts off: integers of those with a fraction, yes or no of
+  /// other numbers than 1 and 0. nil if the value stays as it is.
+  static func cutOff(_ value: Any?, by attribute: NSAttributeDescription) -> String? {
+    let found = PredicateValue(normalizing: value)
+    switch attribute.attributeType {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+      switch found {
+      case .double(let number) where number != number.rounded(): return whole(number)
+      case .decimal(let number) where number != number.rounded:
+        return whole(NSDecimalNumber(decimal: number).doubleValue)
+      default: return nil
+      }
+    case .booleanAttributeType:
+      let isOrdinary: Bool =
+        switch found {
+        case .integer(let number): number == 0 || number == 1
+        case .double(let number): number == 0 || number == 1
+        case .decimal(let number): number == 0 || number == 1
+        case .unsigned: false
+        default: true
+        }
+      return isOrdinary ? nil : "yes"
+    default: return nil
+    }
+  }
+
+  private static func whole(_ number: Double) -> String {
+    Int64(exactly: number.rounded(.towardZero)).map { "\($0)" } ?? "\(number.rounded(.towardZero))"
+  }
+
   /// A number for a decimal attribute, as a decimal number: a mapping may widen a type. What is too large for
   /// one stays as it is, and is refused.
   static func widened(_ value: Any?, for attribute: NSAttributeDescription) -> Any? {
@@ -39,5 +69,13 @@ extension PreparedMapping {
       !(number is NSDecimalNumber), number.doubleValue.magnitude < 1e120, let decimal = number.exactDecimal
     else { return value }
     return NSDecimalNumber(decimal: decimal)
+  }
+}
+
+extension Decimal {
+  fileprivate var rounded: Decimal {
+    var (own, result) = (self, Decimal())
+    NSDecimalRound(&result, &own, 0, .plain)
+    return result
   }
 }

@@ -24,6 +24,8 @@ struct PreparedMapping {
     /// Whether the value is one of the source object, or of an object that it leads to; or one of a mapping
     /// in the place of nil.
     let isCopied: Bool
+    /// Whether the expression yields the same value each time: not with the time or random numbers.
+    let isRepeatable: Bool
 
     /// The property's name, or the path of an element.
     var path: String { mapping.name ?? property.name }
@@ -95,7 +97,8 @@ struct PreparedMapping {
         return Value(
           mapping: property, property: found, expression: expression,
           key: path.flatMap { $0.contains(".") ? nil : $0 },
-          isCopied: path != nil || expression.pathWithStandard != nil)
+          isCopied: path != nil || expression.pathWithStandard != nil,
+          isRepeatable: expression.expressionNode().isRepeatable)
       }
     }
     attributes = try values(mapping.attributeMappings)
@@ -135,6 +138,19 @@ struct PreparedMapping {
         name, mapping: mappingName, reason: "which does not exist in this program")
     }
     return policy
+  }
+}
+
+extension ExpressionNode {
+  fileprivate var isRepeatable: Bool {
+    var isRepeatable: Bool = true
+    forEachExpression { node in
+      guard case .function(nil, let name, _) = node, let function = BuiltinFunction(rawValue: name) else {
+        return
+      }
+      if function.isRandom || function == .now { isRepeatable = false }
+    }
+    return isRepeatable
   }
 }
 

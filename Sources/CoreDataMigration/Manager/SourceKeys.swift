@@ -1,7 +1,20 @@
 import CoreDataPredicates
 
 extension ExpressionNode {
-  /// The first keys of the paths that start at `$source`.
+  /// The first keys of all paths that start at `$source`, those of conditions too.
+  var keysReadOfSource: Set<String> {
+    var found: Set<String> = []
+    forEachExpression { if let key = $0.keyOfSource { found.insert(key) } }
+    return found
+  }
+
+  private var keyOfSource: String? {
+    guard case .path(.variable(MigrationKey.source), let path) = self else { return nil }
+    return String(path.prefix { $0 != "." })
+  }
+
+  /// The first keys of the paths that start at `$source` of which the value is made: those that only a
+  /// condition reads are left out.
   var keysOfSource: Set<String> {
     var found: Set<String> = []
     collectKeys(into: &found)
@@ -9,9 +22,11 @@ extension ExpressionNode {
   }
 
   private func collectKeys(into found: inout Set<String>) {
+    if let key = keyOfSource {
+      found.insert(key)
+      return
+    }
     switch self {
-    case .path(.variable(MigrationKey.source), let path):
-      found.insert(String(path.prefix { $0 != "." }))
     case .path(let target, _): target.collectKeys(into: &found)
     case .function(let target, _, let arguments):
       target?.collectKeys(into: &found)

@@ -252,10 +252,10 @@ struct InferenceCheck {
       if !old.isToMany || !before.isToMany { return }
       sentence = "has no inverse any more, so that an object can be in it for one owner only"
     case (nil, let after?):
-      if source(of: after) == nil, old.isToMany || after.isToMany { return }
+      if sources(of: after).isEmpty, old.isToMany || after.isToMany { return }
       sentence = "has the inverse \(after.name), so that an object may lose it to another one"
     case (let before?, let after?):
-      if source(of: after) === before { return }
+      if sources(of: after).contains(where: { $0 === before }) { return }
       sentence =
         "has the inverse \(after.name) in place of \(before.name), so that the two sides may disagree"
     }
@@ -263,10 +263,13 @@ struct InferenceCheck {
     omit(old, "\(subject) \(sentence): what has no place is left out, or refused.")
   }
 
-  /// The former version of a relationship, if it has one that holds values.
-  private func source(of relationship: NSRelationshipDescription) -> NSPropertyDescription? {
-    relationship.declaringEntity.flatMap { difference.entity(forDestination: $0) }?.properties
-      .first { $0.destination === relationship }?.storedSource
+  /// The former versions of a relationship that hold values: those of sub-entities too, for one that has
+  /// moved up to the parent.
+  private func sources(of relationship: NSRelationshipDescription) -> [NSPropertyDescription] {
+    (relationship.declaringEntity?.familyInStoreOrder ?? []).compactMap { entity in
+      difference.entity(forDestination: entity)?.properties
+        .first { $0.destination?.name == relationship.name }?.storedSource
+    }
   }
 
   private mutating func checkNewRelationship(

@@ -24,6 +24,12 @@ package struct SchemaDrift {
   /// Tables and columns that are none of the model's.
   package func foreignTablesAndColumns() -> [StoreDrift] { foreignColumns() + foreignObjects([.table]) }
 
+  /// The names of triggers that are none of the model's.
+  package func foreignTriggers() -> [String] {
+    facts.objects.filter { $0.kind == .trigger && !AppleNames.isTrigger(DatabaseNames.fold($0.name)) }
+      .map(\.name).sorted()
+  }
+
   /// R-trees and indexes that the database lacks.
   func missingDefinitions() -> [String] {
     let tables: Set<String> = Set(

@@ -17,8 +17,14 @@ struct MigrationRehearsal {
     (self.migration, self.objects) = (migration, objects)
   }
 
-  /// The first statement that SQLite refuses, with the reason; nil if it takes all.
-  func refusal(_ configuration: Configuration, url: URL) throws -> String? {
+  struct Result {
+    /// The first statement that SQLite refuses, with the reason; nil if it takes all.
+    var refusal: String?
+    /// Full-text indexes of other programs that read what the statements rename or drop.
+    var notes: [String] = []
+  }
+
+  func run(_ configuration: Configuration, url: URL) throws -> Result {
     let queue = try DatabaseQueue(configuration: configuration)
     defer { try? queue.close() }
     let functions = MigrationFunctions(external: ExternalData(store: url, missing: .isError))
@@ -29,18 +35,44 @@ struct MigrationRehearsal {
         // The tables of a virtual one are made with it, and one of an unknown module can't be made here.
         if let sql = object.sql { try? database.execute(sql: sql) }
       }
-      for step in migration.steps {
-        let statement: CompiledStatement = step.tree.statement
-        do {
-          let raw = try RawStatement(database, statement.sql, url: url)
-          try raw.bind(statement.bindings)
-          try raw.run()
-        } catch StoreError.database(_, let message, _, _) {
-          return
-            "SQLite refuses to \(step.explanation), because of what another program has defined: \(message)."
+      let indexes: [String] = objects.filter(\.isVirtualTable).map(\.name)
+        .filter { Self.rebuildError(of: $0, database) == nil }
+      var result = Result(refusal: try refusal(database, url))
+      if result.refusal != nil { return result }
+      result.notes = indexes.compactMap { name in
+        Self.rebuildError(of: name, database).map { reason in
+          "The full-text index \(name) of another program can't be read afterwards (\(reason)): that program has to make it "
+            + "anew."
         }
       }
+      return result
+    }
+  }
+
+  private func refusal(_ database: Database, _ url: URL) throws -> String? {
+    for step in migration.steps {
+      let statement: CompiledStatement = step.tree.statement
+      do {
+        let raw = try RawStatement(database, statement.sql, url: url)
+        try raw.bind(statement.bindings)
+        try raw.run()
+      } catch StoreError.database(_, let message, _, _) {
+        return
+          "SQLite refuses to \(step.explanation), because of what another program has defined: \(message)."
+      }
+    }
+    return nil
+  }
+
+  /// Why a full-text index can't be filled from the table that it indexes; nil if it can. Virtual tables of
+  /// other modules know no such command.
+  private static func rebuildError(of name: String, _ database: Database) -> String? {
+    let quoted: String = SQLiteIdentifier.quoted(name)
+    do {
+      try database.execute(sql: "INSERT INTO \(quoted)(\(quoted)) VALUES ('rebuild')")
       return nil
+    } catch {
+      return (error as? DatabaseError)?.message ?? "\(error)"
     }
   }
 }

@@ -41,14 +41,15 @@ struct StoreMigration {
     return try access.read { database in
       guard let state = try state(database, counting: counting) else { return PlannedMigration(steps: []) }
       let migration: InPlaceMigration = state.migration
-      let obstacles: [String] = try migration.obstacles + (refusal(of: state).map { [$0] } ?? [])
+      let rehearsal: MigrationRehearsal.Result? = try rehearsal(of: state)
+      let obstacles: [String] = migration.obstacles + (rehearsal?.refusal.map { [$0] } ?? [])
       guard obstacles.isEmpty else { return PlannedMigration(steps: [], obstacles: obstacles) }
       return PlannedMigration(
         steps: migration.steps.map { step in
           PlannedMigration.Step(
             explanation: step.explanation, statement: step.tree.text, rows: step.rows)
         } + (try closingSteps(database)), problems: counting ? try problems(migration, database) : [],
-        notes: counting ? try notes(migration, database) : [])
+        notes: counting ? try notes(migration, database) + (rehearsal?.notes ?? []) : [])
     }
   }
 
@@ -101,14 +102,14 @@ struct StoreMigration {
       facts: facts)
   }
 
-  /// Why SQLite does not run the statements. Only definitions of other programs, which no plan knows, make
-  /// it refuse one.
-  private func refusal(of state: State) throws -> String? {
+  /// What the statements do to definitions of other programs, which no plan knows, and which alone make
+  /// SQLite refuse one; nil if there are none.
+  private func rehearsal(of state: State) throws -> MigrationRehearsal.Result? {
     guard state.migration.obstacles.isEmpty,
       !SchemaDrift(state.migration.old, state.facts).foreignDefinitions().isEmpty
     else { return nil }
     return try MigrationRehearsal(state.migration, state.facts.objects)
-      .refusal(Connections.configuration(options, url: url), url: url)
+      .run(Connections.configuration(options, url: url), url: url)
   }
 
   /// Whether hashes or structures decide for all entities of the new model: Apple's hashes of some can't be
@@ -215,7 +216,13 @@ struct StoreMigration {
         step: migration.steps.count, stepCount: migration.steps.count, explanation: "check the result"))
     database.clearSchemaCache()
     try writeMetadata(state.metadata, database)
-    let found: [String: Int64] = try proof.prove(counts, targetEntities: options.entityNames)
+    let found: [String: Int64]
+    do {
+      found = try proof.prove(counts, targetEntities: options.entityNames)
+    } catch StoreError.migration(let url, .proofFailed(let what, _)) {
+      let triggers: [String] = SchemaDrift(migration.old, state.facts).foreignTriggers()
+      throw StoreError.migration(url: url, .proofFailed(what, triggers: triggers))
+    }
     try OwnContents.markExchanged(database, url: url)
     return MigrationReport(.migrated, steps: done, rowCounts: found)
   }

@@ -35,6 +35,7 @@ struct MigrateCommand: ParsableCommand {
         { "store", "needed", "done", "completedSteps", "losses": [], "warnings": [], "obstaclesToReturn": [], "neededSpace", "seconds",
           "steps": [{"from", "to", "inferred", "mapping", "inPlace", "reasonsForCopy": [], "problems": [],
             "conditions": [],
+            "dryRun": "passed", "failed", a reason why there was none, or null,
             "entities": [{"change", "from", "to", "objects", "policy", "changes": []}],
             "statements": [{"explanation", "sql", "rows"}] or null}] }
       """)
@@ -160,7 +161,7 @@ struct MigrateCommand: ParsableCommand {
       try MigrationPlan(
         forStoreAt: url, to: model, mapping: mapping,
         options: [NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds], isDown: down,
-        showsUnfinished: showsUnfinished)
+        triesCopy: plan, showsUnfinished: showsUnfinished)
     }
     let planned: MigrationPlan
     do {
@@ -219,6 +220,15 @@ struct MigrateCommand: ParsableCommand {
     progress.end()
   }
 
+  private static func word(for dryRun: MigrationPlan.DryRun?) -> String? {
+    switch dryRun {
+    case .passed: "passed"
+    case .failed: "failed"
+    case .omitted(let reason): reason
+    case nil: nil
+    }
+  }
+
   private func json(_ planned: MigrationPlan) -> JSONText {
     func text(_ value: String?) -> JSONText { value.map { .string($0) } ?? .null }
     func number(_ value: Int?) -> JSONText { value.map { .integer(Int64($0)) } ?? .null }
@@ -245,6 +255,7 @@ struct MigrateCommand: ParsableCommand {
         ("inferred", .bool(step.isInferred)), ("mapping", text(step.mappingFile?.path)),
         ("inPlace", .bool(step.statements != nil)), ("reasonsForCopy", texts(step.reasonsForCopy)),
         ("problems", texts(step.problems)), ("conditions", texts(step.conditions)),
+        ("dryRun", text(Self.word(for: step.dryRun))),
         ("entities", .array(entities)), ("statements", statements),
       ])
     }

@@ -57,9 +57,17 @@ extension NSMappingModel {
     file = model.file
   }
 
-  /// All mapping models of the bundles that can be read.
-  package static func all(in bundles: [Bundle]) -> [NSMappingModel] {
-    bundles.flatMap(BundleModels.folders(of:)).flatMap(mappingModels).compactMap { try? load(contentsOf: $0) }
+  /// All mapping models of the bundles that can be read, and of the others why they can't be, a sentence each.
+  package static func all(in bundles: [Bundle]) -> (models: [NSMappingModel], errors: [String]) {
+    var (models, errors): ([NSMappingModel], [String]) = ([], [])
+    for url in bundles.flatMap(BundleModels.folders(of:)).flatMap(mappingModels) {
+      do {
+        models.append(try load(contentsOf: url))
+      } catch {
+        errors.append("\(url.path): \(ErrorMessage.reason(of: error))")
+      }
+    }
+    return (models, errors)
   }
 
   /// The one of several that is for these versions, and of those the one that leaves out the fewest entities:
