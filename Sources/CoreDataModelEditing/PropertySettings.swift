@@ -81,7 +81,7 @@ package struct PropertySettings: Sendable {
   ) throws {
     guard ofAttributes.isEmpty else {
       throw failure(
-        "\(label) is a relationship, which has no \(ofAttributes.joined(separator: ", ")). Of relationships "
+        "\(label) is a relationship, which can't have \(ofAttributes.joined(separator: ", ")). Of relationships "
           + "--optional, --required, --transient, --to-many, --to-one, --min, --max, --ordered, --rule, --inverse, "
           + "--rename and --renamed-from can be set.")
     }
@@ -138,7 +138,7 @@ package struct PropertySettings: Sendable {
     let name: String = element["name"] ?? ""
     guard ofRelationships.isEmpty else {
       throw failure(
-        "'\(name)' is an attribute, which has no \(ofRelationships.joined(separator: ", ")): those belong to "
+        "'\(name)' is an attribute, which can't have \(ofRelationships.joined(separator: ", ")): those belong to "
           + "relationships.")
     }
     try requireStored(element, name, failure)

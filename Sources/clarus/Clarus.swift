@@ -65,11 +65,12 @@ struct Clarus: ParsableCommand {
     if code == .validationFailure {
       let full: String = fullMessage(for: error)
       let hint: Substring? = full.split(separator: "\n").last { $0.contains("See '") }
-      var text: String = message(for: error)
-      if let advice = CommandWords.adviceOnMissingValue(text, CommandLine.arguments) {
-        text += ". \(advice)."
+      var sentences: [String] = [message(for: error)]
+      if let advice = CommandWords.advice(on: sentences[0], Array(CommandLine.arguments.dropFirst())) {
+        sentences.append(advice)
       }
-      writeToStandardError("clarus: " + ErrorText.oneLine(hint.map { "\(text) \($0)" } ?? text))
+      if let hint { sentences.append(String(hint)) }
+      writeToStandardError("clarus: " + sentences.map(ErrorText.sentence).joined(separator: " "))
       Foundation.exit(2)
     }
     writeToStandardError("clarus: " + ErrorText.line(for: error))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataPredicates
+import Foundation
 
 /// The words of the command line, as people write them and as the parser wants them.
 enum CommandWords {
@@ -47,9 +48,26 @@ enum CommandWords {
     command.configuration.commandName ?? ""
   }
 
+  /// What to say besides the parser's message; nil if nothing.
+  static func advice(on message: String, _ words: [String]) -> String? {
+    adviceOnMissingValue(message, words) ?? adviceOnMissingModel(message, words)
+  }
+
+  /// Where an argument is missing, and the first one is no model, probably the model is what is missing.
+  private static func adviceOnMissingModel(_ message: String, _ words: [String]) -> String? {
+    guard message.hasPrefix("Missing expected argument '"), words.first == "model",
+      let command = words.dropFirst().first
+    else { return nil }
+    let rest: ArraySlice<String> = words.dropFirst(2)
+    guard let first = rest.first(where: { !$0.hasPrefix("-") }), !ModelArgument.isModelPackage(first),
+      !FileManager.default.fileExists(atPath: first)
+    else { return nil }
+    return "The model comes first: `clarus model \(command) MODEL \(rest.joined(separator: " "))`"
+  }
+
   /// What to say to someone whose value was taken for an option, since it begins with a dash: the parser's
   /// message is that the value is missing. Nil for other messages.
-  static func adviceOnMissingValue(_ message: String, _ words: [String]) -> String? {
+  private static func adviceOnMissingValue(_ message: String, _ words: [String]) -> String? {
     guard message.hasPrefix("Missing value for '"),
       let option = message.split(separator: "'").dropFirst().first,
       let name = option.split(separator: " ").first.map(String.init),

@@ -279,11 +279,11 @@ struct ModelEditTests {
     for (name, change, says) in [
       (
         "b", { $0.defaultValue = .given("1") },
-        "A.b is a relationship, which has no --default. Of relationships"
+        "A.b is a relationship, which can't have --default. Of relationships"
       ),
       ("b", { $0.minimum = .given("1") }, "A.b leads to one object at most"),
       ("b", { $0.inverse = .given("c") }, "has no relationship 'c'. Did you mean"),
-      ("name", { $0.deleteRule = .denyDeleteRule }, "'name' is an attribute, which has no --rule"),
+      ("name", { $0.deleteRule = .denyDeleteRule }, "'name' is an attribute, which can't have --rule"),
       ("nmae", { $0.isOptional = true }, "A has no attribute or relationship 'nmae'. Did you mean \"name\"?"),
       ("name", { $0.isIndexed = false }, "There is no index over 'name' alone."),
       ("name", { $0.isUnique = false }, "There is no constraint of 'name' alone."),

@@ -67,9 +67,9 @@ import Testing
         ([library], ["Only in the store: Item.", "Only in the model: AudioBook, Author", ownCure]),
         (
           [model, "--model-version", "2"],
-          ["Entities that differ: Item.", "Its version \"1\" fits: name that"]
+          ["Entities that differ: Item.", "Its version '1' fits: name that"]
         ),
-        (["\(model)/2.xcdatamodel"], ["Its version \"1\" fits: give --model \(model)."]),
+        (["\(model)/2.xcdatamodel"], ["Its version '1' fits: give --model \(model)."]),
       ] {
         // Each process takes a while, and a check accepts what has the structure of the file.
         if command != "info", choice != [library] { continue }

@@ -302,7 +302,7 @@ import Testing
     let back = try migrate(store, "1")
     #expect(back.errors.contains("To go back from 2 to 1, migrate with --down: what was renamed"), "\(back)")
     let wrong = try migrate(store, "3.0")
-    #expect(wrong.errors.contains("There is no version \"3.0\". It has \"3\", \"2\", \"1\"."), "\(wrong)")
+    #expect(wrong.errors.contains("There is no version '3.0'. It has '3', '2', '1'."), "\(wrong)")
   }
 
   @Test func `a place where no original can be kept is refused before anything is done`() throws {
@@ -407,14 +407,14 @@ import Testing
     #expect(ambiguous.status == 1)
     #expect(
       ambiguous.errors.contains(
-        "several fit its tables. Name one with --model-version: \"4\", \"1\"; others fit less: "),
+        "several fit its tables. Name one with --model-version: '4', '1'; others fit less: "),
       "\(ambiguous.errors)")
     let named = try CommandLineRun(
       ["check", store, "--repair", path("Three.sqlite"), "--model-version", "1"] + model)
     #expect(named.errors == "" && named.output.contains("2 rows"), "\(named.output)\(named.errors)")
     let wrong = try CommandLineRun(
       ["check", store, "--repair", path("Four.sqlite"), "--model-version", "9"] + model)
-    #expect(wrong.status == 1 && wrong.errors.contains("There is no version \"9\""), "\(wrong.errors)")
+    #expect(wrong.status == 1 && wrong.errors.contains("There is no version '9'"), "\(wrong.errors)")
     let alone = try CommandLineRun(["check", store, "--model-version", "1"])
     #expect(alone.errors.contains("--model-version needs --model"), "\(alone.errors)")
   }

@@ -109,7 +109,7 @@ import Testing
     try folder.writeShop("1", Self.rank)
     let unknown: CommandLineRun = try run("1", "9")
     #expect(unknown.status == 2)
-    #expect(unknown.errors.contains("--to: ") && unknown.errors.contains("There is no version \"9\""))
+    #expect(unknown.errors.contains("--to: ") && unknown.errors.contains("There is no version '9'"))
     let single = try CommandLineRun(["model", "diff", folder.url.path])
     #expect(single.errors.contains("--from"))
     #expect(single.status != 0)

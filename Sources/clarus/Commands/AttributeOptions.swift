@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreDataModel
 import CoreDataModelEditing
+import CoreDataPredicates
 
 /// What `clarus model add MODEL attribute` and `clarus model set` say of an attribute.
 struct AttributeOptions: ParsableArguments {
@@ -95,7 +96,10 @@ struct AttributeOptions: ParsableArguments {
   /// - Throws: `ValidationError` with the types that there are.
   static func type(named name: String) throws -> NSAttributeType {
     if let known = NewAttribute.type(named: name) { return known }
-    let names: String = NewAttribute.typesByName.map(\.name).joined(separator: ", ")
-    throw ValidationError("There is no type '\(name)'. The types are \(names).")
+    let known: [String] = NewAttribute.typesByName.map(\.name)
+    throw ValidationError(
+      "There is no type '\(name)'. "
+        + (NearestNames.of(name, among: known).isEmpty
+          ? "The types are \(known.joined(separator: ", "))." : NearestNames.advice(for: name, among: known)))
   }
 }

@@ -58,6 +58,7 @@ struct EditedModel: ParsableArguments {
   func edit(
     _ what: String, _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
   ) throws {
+    try ModelArgument.requireFile(model, of: "model add")
     try SourcePackage.edit(at: URL(fileURLWithPath: model)) { try edit($0, what, body) }
   }
 
@@ -75,12 +76,15 @@ struct EditedModel: ParsableArguments {
     }
     var edit = ModelEdit(try ModelDocument(data, file: file.relativePath))
     try body(&edit) { package.versions(besideContents: file) }
-    try FileReplacement.write(edit.document.data, to: file)
+    let changed: Data = edit.document.data
+    if changed != data { try FileReplacement.write(changed, to: file) }
     for warning in edit.warnings.map(\.description) + edit.remarks {
       writeToStandardError(ErrorText.oneLine(warning))
     }
     let standard = StandardOutput()
-    try standard.writeLine(DisplayWidth.escaped("\(file.relativePath): \(what)"))
+    try standard.writeLine(
+      DisplayWidth.escaped(
+        "\(file.relativePath): \(changed == data ? "nothing changed: it is so already" : what)"))
     try standard.flush()
   }
 }
@@ -126,6 +130,7 @@ struct AddVersionCommand: ParsableCommand {
   var from: String?
 
   func run() throws {
+    try ModelArgument.requireFile(model, of: "model add")
     let (name, source): (String, String) = try SourcePackage.edit(at: URL(fileURLWithPath: model)) {
       package in
       let source: String = try from ?? package.currentVersion()
@@ -138,7 +143,7 @@ struct AddVersionCommand: ParsableCommand {
     let standard = StandardOutput()
     try standard.writeLine(
       DisplayWidth.escaped(
-        "\(model): added version \"\(name)\", a copy of \"\(source)\"; it is the current one"))
+        "\(model): added version '\(name)', a copy of '\(source)'; it is the current one"))
     try standard.flush()
   }
 }
@@ -269,6 +274,11 @@ struct AddRelationshipCommand: ParsableCommand {
     discussion: """
       The inverse is added to the destination, unless it has one of that name that leads back and has no inverse yet: the two \
       then become each other's. Relationships are to-one, optional, and nullified by deletions, unless options say otherwise.
+
+      RULES
+        What the deletion of an object does to those that its relationship leads to: nullify (they lose their reference to it), \
+      cascade (they are deleted too), deny (there may be none, or it can't be deleted), no-action (nothing, so that their references \
+      lead nowhere)
       """)
 
   @OptionGroup var target: EditedModel
@@ -283,6 +293,15 @@ struct AddRelationshipCommand: ParsableCommand {
   enum Rule: String, ExpressibleByArgument, CaseIterable {
     case nullify, cascade, deny
     case noAction = "no-action"
+
+    /// In any case, and as Xcode's editor writes it: `No Action`.
+    init?(argument: String) {
+      func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
+      guard let known = Self.allCases.first(where: { letters($0.rawValue) == letters(argument) }) else {
+        return nil
+      }
+      self = known
+    }
 
     var rule: NSDeleteRule {
       switch self {

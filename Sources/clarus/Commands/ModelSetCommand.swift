@@ -49,6 +49,7 @@ struct ModelSetCommand: ParsableCommand {
       try options.check()
       try others.check()
     }
+    try ModelArgument.requireFile(target.model, of: "model set")
     if part.contains(".") { try setProperty() } else { try setEntity() }
   }
 
@@ -68,12 +69,16 @@ struct ModelSetCommand: ParsableCommand {
       return (path, settings)
     }
     let what: String =
-      others.rename.map { "renamed \(path.text) to \(path.entity).\($0)" } ?? "changed \(path.text)"
+      others.rename.flatMap { $0 == path.property ? nil : "renamed \(path.text) to \(path.entity).\($0)" }
+      ?? "changed \(path.text)"
     try target.edit(what) { edit, others in
       try edit.set(
-        settings, of: path.property, in: path.entity, versions: options.renamedFrom == nil ? [] : others())
+        settings, of: path.property, in: path.entity, versions: needsVersions ? others() : [])
     }
   }
+
+  /// Former names are looked for in them.
+  private var needsVersions: Bool { options.renamedFrom != nil || others.rename != nil }
 
   private func setEntity() throws {
     let settings: EntitySettings = try usageErrors(of: "model set") {
@@ -95,9 +100,10 @@ struct ModelSetCommand: ParsableCommand {
       }
       return settings
     }
-    let what: String = others.rename.map { "renamed \(part) to \($0)" } ?? "changed \(part)"
+    let what: String =
+      others.rename.flatMap { $0 == part ? nil : "renamed \(part) to \($0)" } ?? "changed \(part)"
     try target.edit(what) { edit, others in
-      try edit.set(settings, of: part, versions: options.renamedFrom == nil ? [] : others())
+      try edit.set(settings, of: part, versions: needsVersions ? others() : [])
     }
   }
 }

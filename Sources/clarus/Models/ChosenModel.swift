@@ -22,7 +22,7 @@ struct ChosenModel {
   var originText: String {
     switch origin {
     case .cached: "carried by the store"
-    case .file(let path, let version?): "\(path), version \"\(version)\""
+    case .file(let path, let version?): "\(path), version '\(version)'"
     case .file(let path, nil): path
     }
   }
@@ -85,8 +85,8 @@ struct ChosenModel {
     }
     let which: String =
       versions.count > 1
-      ? "None of the \(versions.count) versions in \(modelPath) fits; the nearest is \"\(nearest.version.name)\"."
-      : "The model \(modelPath)\(version.map { ", version \"\($0)\"," } ?? "") doesn't fit."
+      ? "None of the \(versions.count) versions in \(modelPath) fits; the nearest is '\(nearest.version.name)'."
+      : "The model \(modelPath)\(version.map { ", version '\($0)'," } ?? "") doesn't fit."
     let cure: String = cure(for: file, stored, modelPath, wasNamed: version != nil)
     throw CommandFailure("\(path): \(which) \(nearest.difference.sentence) \(cure)")
   }
@@ -100,10 +100,10 @@ struct ChosenModel {
         .first { ModelMatch.difference($0.model, stored).count == 0 }?.name
     }
     if wasNamed, let name = fitting(modelPath) {
-      return "Its version \"\(name)\" fits: name that, or leave --model-version out."
+      return "Its version '\(name)' fits: name that, or leave --model-version out."
     }
     if let folder = ModelArgument.folder(of: modelPath), let name = fitting(folder) {
-      return "Its version \"\(name)\" fits: give --model \(folder)."
+      return "Its version '\(name)' fits: give --model \(folder)."
     }
     if file.model != nil {
       return "The store carries its own model: leave --model out to read it by that one."

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
@@ -17,11 +18,39 @@ enum ModelArgument {
     ["momd", "xcdatamodeld", "xcdatamodel"].contains(URL(fileURLWithPath: path).pathExtension)
   }
 
+  /// - Throws: ``CommandFailure`` for a path that leads to nothing, with the models that may be meant.
+  ///
+  /// - Parameter command: one that begins with the model, which may have been forgotten.
+  static func requireFile(_ path: String, of command: String? = nil) throws {
+    let url = URL(fileURLWithPath: path)
+    if FileManager.default.fileExists(atPath: path) || folder(of: path) != nil { return }
+    let name: String = url.lastPathComponent
+    let known: [String] =
+      ((try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? [])
+      .filter { isModelPackage($0) || $0.hasSuffix(".mom") }.sorted()
+    let named: [String] = known.filter {
+      URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent == name
+    }
+    let near: [String] = named.isEmpty ? NearestNames.of(name, among: known) : named
+    let start: String = String(path.dropLast(name.count))
+    let advice: String =
+      if !near.isEmpty {
+        " Did you mean " + near.map { "\"\(start)\($0)\"" }.joined(separator: " or ") + "?"
+      } else if !known.isEmpty {
+        command.map { " The model comes first, as in `clarus \($0) \(known[0]) …`." }
+          ?? " Its folder has \(known.joined(separator: ", "))."
+      } else {
+        ""
+      }
+    throw CommandFailure("\(path): There is no such file.\(advice)")
+  }
+
   /// The model, or its current version if there are several, or the one named.
   /// `option` is the one that named the version.
   static func load(
     _ path: String, version: String?, option: String = "--model-version"
   ) throws -> ModelVersion {
+    try requireFile(path)
     guard let version else {
       if let stored = try modelOfStore(path) { return stored }
       let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: URL(fileURLWithPath: path))
@@ -31,8 +60,8 @@ enum ModelArgument {
     guard
       let file = try files.first(where: { $0.name == version }) ?? identified(version, files, path, option)
     else {
-      let known: String = files.map { "\"\($0.name)\"" }.joined(separator: ", ")
-      throw CommandFailure("\(option): \(path): There is no version \"\(version)\". It has \(known).")
+      let known: String = files.map { "'\($0.name)'" }.joined(separator: ", ")
+      throw CommandFailure("\(option): \(path): There is no version '\(version)'. It has \(known).")
     }
     let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: file.url)
     return ModelVersion(name: file.name, model: loaded.model, warnings: loaded.warnings, path: path)
@@ -49,13 +78,14 @@ enum ModelArgument {
       return model?.versionIdentifiers.contains(identifier) == true
     }
     guard found.count > 1 else { return found.first }
-    let names: String = found.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    let names: String = found.map { "'\($0.name)'" }.joined(separator: ", ")
     throw CommandFailure(
-      "\(option): \(path): Several versions have the identifier \"\(identifier)\". Name one of \(names).")
+      "\(option): \(path): Several versions have the identifier '\(identifier)'. Name one of \(names).")
   }
 
   /// Every readable version, the current one first. Fails only if none can be read.
   static func versions(at path: String) throws -> [ModelVersion] {
+    try requireFile(path)
     if let stored = try modelOfStore(path) { return [stored] }
     var versions: [ModelVersion] = []
     var firstError: (any Error)?

@@ -21,7 +21,7 @@ enum SourceOutput {
       all.first { $0.model.versionChecksum == current.model.versionChecksum }?.name ?? current.name
     let sources: [(name: String, data: Data)] = try all.map { version in
       do { return (version.name, try version.model.sourceData()) } catch let error as ModelFileError {
-        throw CommandFailure("\(model), version \"\(version.name)\": \(error.reason)")
+        throw CommandFailure("\(model), version '\(version.name)': \(error.reason)")
       }
     }
     try NewFile.folder(path) { url in

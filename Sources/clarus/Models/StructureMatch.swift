@@ -27,7 +27,7 @@ struct StructureMatch {
       if let occurring, occurring.count < occurring.total {
         facts.append("the objects have \(occurring.count) of its \(occurring.total) properties")
       }
-      return "\"\(version.name)\"" + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))")
+      return "'\(version.name)'" + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))")
     }
   }
 

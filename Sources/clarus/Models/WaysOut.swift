@@ -58,7 +58,7 @@ struct WaysOut {
   /// The file in which the attribute is changed.
   private func place(_ step: MigrationPlan.Step) -> String {
     guard let file = destination.file, file.path.contains(".xcdatamodel") else {
-      return "the source of version \"\(step.destination)\""
+      return "the source of version '\(step.destination)'"
     }
     return file.lastPathComponent == "contents"
       ? file.relativePath : file.appendingPathComponent("contents").relativePath

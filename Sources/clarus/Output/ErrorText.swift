@@ -18,6 +18,12 @@ enum ErrorText {
     }
   }
 
+  /// The text as one line that ends as a sentence does.
+  static func sentence(_ text: String) -> String {
+    let line: String = oneLine(text)
+    return line.last.map { ".?!".contains($0) } ?? true ? line : "\(line)."
+  }
+
   /// Line breaks and runs of spaces become single spaces; control characters are escaped.
   static func oneLine(_ text: String) -> String {
     DisplayWidth.escaped(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
