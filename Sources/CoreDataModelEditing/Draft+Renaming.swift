@@ -3,12 +3,6 @@ import CoreDataPredicates
 
 // Names are changed with whatever in the model names what is renamed.
 extension Draft {
-  /// What is renamed is found by the name that it had, unless it has one that it is found by already.
-  static func keepFormerName(_ former: String, of element: inout SourceElement) {
-    let earlier: String = element["elementID"].flatMap { $0.isEmpty ? nil : $0 } ?? former
-    element.set("elementID", earlier == element["name"] ? nil : earlier)
-  }
-
   // MARK: Entities
 
   /// Returns whether the class has the entity's old name.
@@ -18,13 +12,18 @@ extension Draft {
     }
     guard let place = root.place("entity", named: old) else { return false }
     root[at: place].set("name", new)
+    renameReferences(toEntity: old, to: new)
+    return EntitySettings.simpleClass(root[at: place]) == old
+  }
+
+  /// Changes what names an entity.
+  mutating func renameReferences(toEntity old: String, to new: String) {
     Self.replace(
       old, by: new, below: &root,
       where: [
         "entity": ["parentEntity"], "relationship": ["destinationEntity", "inverseEntity"],
         "fetchRequest": ["entity"], "memberEntity": ["name"], "element": ["name"],
       ])
-    return EntitySettings.simpleClass(root[at: place]) == old
   }
 
   /// Replaces a value in the elements below, of the attributes that are given for the name of the element.
@@ -44,21 +43,24 @@ extension Draft {
   mutating func rename(_ old: String, _ part: FormerName.Part, inEntityAt place: Int, to new: String) throws {
     try requireFree(new, inEntityAt: place)
     guard let inner = root[at: place].place(part.rawValue, named: old) else { return }
-    try renameReferences(old, ofEntity: root[at: place]["name"] ?? "", to: new)
+    let failure: (String) -> ModelFileError = failure
+    try renameReferences(old, ofEntity: root[at: place]["name"] ?? "", to: new) { throw failure($0) }
     root[at: place][at: inner].set("name", new)
   }
 
   /// Changes what names a property: the indexes and constraints of its entity and of the sub-entities,
   /// inverses, and the key paths of derivations, indexes and predicates.
   ///
-  /// - Throws: ``ModelFileError`` for a text of which it is not known whether it names the property.
-  mutating func renameReferences(_ old: String, ofEntity owner: String, to new: String) throws {
+  /// - Parameter unclear: is called for a text of which it is not known whether it names the property, with a
+  ///   sentence about it; the text stays as it is.
+  mutating func renameReferences(
+    _ old: String, ofEntity owner: String, to new: String, unclear: (String) throws -> Void
+  ) rethrows {
     let paths = KeyPathRenaming(root, owner: owner, old: old, new: new)
-    let failure: (String) -> ModelFileError = failure
     func text(_ element: inout SourceElement, _ key: String, from entity: String?, _ label: String) throws {
       guard let text = element[key], !text.isEmpty else { return }
       guard let changed = paths.renamed(text, from: entity) else {
-        throw failure(
+        return try unclear(
           "\(label), '\(text)', names '\(old)', and it is not known of which entity. Change it first, or leave the "
             + "name.")
       }

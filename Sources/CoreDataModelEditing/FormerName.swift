@@ -14,6 +14,8 @@ package struct FormerName {
   package struct Version {
     package let name: String
     package let model: NSManagedObjectModel
+    /// Whether it precedes the edited one.
+    package let isEarlier: Bool
   }
 
   private let name: String
@@ -109,7 +111,8 @@ extension SourcePackage {
       guard let contents = try? found.contents(of: version),
         let loaded = try? NSManagedObjectModel.load(contentsOf: contents.deletingLastPathComponent())
       else { return nil }
-      return FormerName.Version(name: version, model: loaded.model)
+      let isEarlier: Bool = found.versions.firstIndex(of: version).map { $0 < place } ?? false
+      return FormerName.Version(name: version, model: loaded.model, isEarlier: isEarlier)
     }
   }
 }

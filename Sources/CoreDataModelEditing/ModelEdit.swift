@@ -88,7 +88,8 @@ package struct ModelEdit {
   /// With a new name, what names the property is changed too: indexes, constraints, inverses, derivations,
   /// predicates. The old name is its renaming identifier, unless it had one.
   ///
-  /// - Parameter versions: the other versions of the package, in which a former name is looked for.
+  /// - Parameter versions: the other versions of the package, the one before first: a former name is looked
+  ///   for in them, and a renamed part keeps its values in a migration from the one before.
   /// - Throws: ``ModelFileError`` if there is no such property, it can't have what is given, or would lose by
   ///   a new type what it has; if the model could not be used; for a former name that no version has; for a
   ///   text that names a renamed property in a way that is not understood.
@@ -99,6 +100,8 @@ package struct ModelEdit {
     let start = Draft(root: document.root, style: document.style, file: document.file)
     let part: FormerName.Part =
       try start.kind(ofProperty: name, inEntityAt: try start.place(ofEntity: entity))
+    let before: ModelDocument = document
+    var told: [String] = []
     try edit(entity, former, part, versions) { draft, place in
       if let former {
         _ = try draft.release(former, part, inEntityAt: place, for: settings.name ?? name, nil)
@@ -115,10 +118,13 @@ package struct ModelEdit {
       if let new = settings.name, new != name {
         try draft.rename(name, part, inEntityAt: place, to: new)
         if settings.renamingIdentifier == .asItIs {
-          Draft.keepFormerName(name, of: &draft.root[at: place][at: inner])
+          let renamed = RenamedPart(
+            part: part, entity: entity, old: name, new: new, version: versions.first(where: \.isEarlier))
+          told = renamed.complete(&draft, before: before)
         }
       }
     }
+    remarks += told
   }
 
   /// Changes an entity.
@@ -132,7 +138,9 @@ package struct ModelEdit {
     _ settings: EntitySettings, of entity: String, versions: [FormerName.Version] = []
   ) throws {
     let former: String? = settings.renamingIdentifier.value
+    let before: ModelDocument = document
     var isClassRenamed = false
+    var told: [String] = []
     try edit(entity, former, .entity, versions) { draft, place in
       if let former, former != settings.name ?? entity, draft.root.place("entity", named: former) != nil {
         throw draft.failure(
@@ -144,7 +152,9 @@ package struct ModelEdit {
       if let new = settings.name, new != entity {
         let hadItsName: Bool = try draft.renameEntity(entity, to: new)
         if settings.renamingIdentifier == .asItIs {
-          Draft.keepFormerName(entity, of: &draft.root[at: place])
+          let renamed = RenamedPart(
+            part: .entity, entity: entity, old: entity, new: new, version: versions.first(where: \.isEarlier))
+          told = renamed.complete(&draft, before: before)
         }
         if hadItsName, settings.className == nil {
           settings.setClass(new, of: &draft.root[at: place])
@@ -156,6 +166,7 @@ package struct ModelEdit {
         try draft.requireFreeClass(changed["representedClassName"], ofEntity: changed["name"] ?? "")
       }
     }
+    remarks += told
     if isClassRenamed, let new = settings.name {
       remarks.append(
         "The class of the entity has its new name too, \(new): rename it in the program, or keep the old one with "
@@ -341,7 +352,8 @@ struct Draft {
           + "its values away for '\(name)'. \(cure), or leave --renamed-from out.")
     }
     let element: SourceElement = root[at: place][at: old]
-    try renameReferences(former, ofEntity: owner, to: name)
+    let failure: (String) -> ModelFileError = failure
+    try renameReferences(former, ofEntity: owner, to: name) { throw failure($0) }
     root[at: place].remove(at: old)
     return element
   }

@@ -45,7 +45,7 @@ struct ModelAddTests {
     let run: CommandLineRun = try clarus("model add 'My Shop.xcdatamodeld' version")
     #expect(
       run.output
-        == "My Shop.xcdatamodeld: added version \"My Shop 2\", a copy of \"My Shop\"; it is the current one\n",
+        == "My Shop.xcdatamodeld: added version 'My Shop 2', a copy of 'My Shop'; it is the current one\n",
       "\(run)")
     #expect(try text("My Shop.xcdatamodeld/My Shop 2.xcdatamodel/contents") == old)
     #expect(try text("My Shop.xcdatamodeld/My Shop 2.xcdatamodel/layout") == "x")
@@ -62,7 +62,7 @@ struct ModelAddTests {
     #expect(try text("My Shop.xcdatamodeld/Third.xcdatamodel/contents") == old)
     #expect(
       try clarus("model add 'My Shop.xcdatamodeld' version").output.contains(
-        "\"Third 2\", a copy of \"Third\""))
+        "'Third 2', a copy of 'Third'"))
   }
 
   // Finding: the name was counted from the package's, so that "Model 7" was followed by "Shop 2".
@@ -88,7 +88,7 @@ struct ModelAddTests {
       try FileManager.default.moveItem(atPath: path + ".new", toPath: path)
     }
     let run: CommandLineRun = try clarus("model add Shop.xcdatamodeld version --from '\(from)'")
-    #expect(run.status == 0 && run.output.contains("added version \"\(next ?? from + " 2")\""), "\(run)")
+    #expect(run.status == 0 && run.output.contains("added version '\(next ?? from + " 2")'"), "\(run)")
   }
 
   // Finding: a mark of a version that had been renamed made every command on the model fail.
@@ -368,8 +368,8 @@ struct ModelAddTests {
     ("model add Shop.xcdatamodeld version B --from C", "There is no version 'C'. It has 'Shop'."),
     ("model add Shop.xcdatamodeld --model-version X entity A", "clarus model add"),
     ("model add Shop.xcdatamodeld entity A --model-version X", "There is no version 'X'. It has 'Shop'."),
-    ("model add Missing.xcdatamodeld entity A", "Missing.xcdatamodeld: The folder can't be read"),
-    ("model add Shop.momd entity A", "Only the source of a model can be edited"),
+    ("model add Missing.xcdatamodeld entity A", "Missing.xcdatamodeld: There is no such file."),
+    ("model add . entity A", "Only the source of a model can be edited"),
     ("model from-store Shop.xcdatamodeld", "This is no store"),
     ("model from-store Missing.sqlite", "Missing.sqlite"),
   ])
@@ -413,5 +413,142 @@ struct ModelAddTests {
     #expect(left?["checksum"] as? String == right?["checksum"] as? String)
     #expect(try clarus("check '\(store)' --model Library.xcdatamodeld").status == 0)
     #expect(try clarus("model from-store '\(store)'").errors.contains("There is a file already"))
+  }
+
+  // MARK: Mistakes
+
+  @Test(arguments: [
+    // Finding: an ending, or the model, that was forgotten.
+    (
+      "model add Shop entity Gift", "clarus: Shop: There is no such file. Did you mean \"Shop.xcdatamodeld\"?"
+    ),
+    ("model lint ./Shop", "Did you mean \"./Shop.xcdatamodeld\"?"),
+    ("model show Shp.xcdatamodeld", "Did you mean \"Shop.xcdatamodeld\"?"),
+    ("model hash Other", "Its folder has Shop.xcdatamodeld."),
+    (
+      "model set Item.title String",
+      "Item.title: There is no such file. The model comes first, as in `clarus model set Shop.xcdatamodeld …`."
+    ),
+    (
+      "model set Item.title --required",
+      "Missing expected argument '<entity[.name]>'. The model comes first: `clarus model set MODEL Item.title --required`. See"
+    ),
+    ("model add entity Item", "The model comes first: `clarus model add MODEL entity Item`."),
+    (
+      "model add Shop.xcdatamodeld attribute Item.n 'Intger 32'",
+      "There is no type 'Intger 32'. Did you mean \"Integer 32\""
+    ),
+    ("model add Shop.xcdatamodeld attribute Item.n Whatever", "The types are String, Integer 16"),
+    (
+      "model set Shop.xcdatamodeld Item.title --frobnicate",
+      "Unknown option '--frobnicate'. See 'clarus model set --help'"
+    ),
+    ("model set Shop.xcdatamodeld Item.kind String", "which can't have a type. Of relationships"),
+    (
+      "model add Shop.xcdatamodeld relationship Item.x Item --rule casc",
+      "Please provide one of 'nullify', 'cascade', 'deny' or 'no-action'."
+    ),
+  ])
+  func `a mistake is told with what may be meant`(line: String, says: String) throws {
+    _ = try clarus("model new Shop --entity Item")
+    _ = try clarus("model add Shop.xcdatamodeld attribute Item.title String")
+    _ = try clarus("model add Shop.xcdatamodeld relationship Item.kind Item --inverse of")
+    let run: CommandLineRun = try clarus(line)
+    #expect(run.status != 0 && run.errors.contains(says), "\(run)")
+    #expect(run.errors.split(separator: "\n").count == 1, "\(run)")
+  }
+
+  @Test(arguments: ["Cascade", "CASCADE", "cascade"]) func `delete rules are words of any case`(word: String)
+    throws
+  {
+    _ = try clarus("model new Shop --entity Item")
+    for (name, rule, written) in [("a", word, "Cascade"), ("b", "'No Action'", "No Action")] {
+      let run: CommandLineRun = try clarus(
+        "model add Shop.xcdatamodeld relationship Item.\(name) Item --inverse \(name)Back --rule \(rule)")
+      #expect(run.status == 0, "\(run)")
+      #expect(
+        try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents").contains("deletionRule=\"\(written)\""))
+    }
+  }
+
+  @Test func `what is so already is not told as changed, and an entity in lower case is warned of`() throws {
+    let new: CommandLineRun = try clarus("model new Shop --entity Item --entity kind")
+    #expect(
+      new.status == 0 && new.errors.contains("kind: its name begins with a lower-case letter"), "\(new)")
+    _ = try clarus("model add Shop.xcdatamodeld attribute Item.title String")
+    let before: String = try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents")
+    for line in [
+      "Item.title --rename title", "Item --rename Item", "Item.title --optional", "Item --concrete",
+    ] {
+      let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld \(line)")
+      #expect(
+        run.status == 0
+          && run.output == "Shop.xcdatamodeld/Shop.xcdatamodel/contents: nothing changed: it is so already\n",
+        "\(run)")
+    }
+    #expect(try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents") == before)
+    let both: CommandLineRun = try clarus("model set Shop.xcdatamodeld Item.title --rename title --required")
+    #expect(both.output.hasSuffix("changed Item.title\n"), "\(both)")
+  }
+
+  // MARK: Exchanged names
+
+  /// Each step is right for itself, and the identifiers are those of the version before.
+  @Test(arguments: [("String", "String"), ("String", "Date")])
+  func `attributes that exchange their names exchange their values in a migration`(a: String, b: String)
+    throws
+  {
+    _ = try clarus("model new Shop --entity Item")
+    _ = try clarus("model add Shop.xcdatamodeld attribute Item.a \(a)")
+    _ = try clarus("model add Shop.xcdatamodeld attribute Item.b \(b)")
+    let other: String = b == "Date" ? "2026-01-02T00:00:00Z" : "B"
+    try "{\"Item\": [{\"a\": \"A\", \"b\": \"\(other)\"}]}".write(
+      to: folder.file("items.json"), atomically: true, encoding: .utf8)
+    #expect(try clarus("import Shop.sqlite items.json --create --model Shop.xcdatamodeld").status == 0)
+    _ = try clarus("model add Shop.xcdatamodeld version")
+    var told: String = ""
+    for (old, new) in [("a", "t"), ("b", "a"), ("t", "b")] {
+      let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld Item.\(old) --rename \(new)")
+      #expect(run.status == 0, "\(run)")
+      told += run.errors
+    }
+    // Alike, they have the hashes of before.
+    #expect(told.contains("Item.b has the hash modifier 'was a' now") == (a == b), "\(told)")
+    #expect(try clarus("model lint Shop.xcdatamodeld --strict").status == 0)
+    let run: CommandLineRun = try clarus("migrate Shop.sqlite --to Shop.xcdatamodeld")
+    #expect(run.status == 0 && run.output.contains("migrated to Shop 2"), "\(run)")
+    let rows: CommandLineRun = try clarus("fetch Shop.sqlite Item --columns b --format csv")
+    #expect(rows.output.split(whereSeparator: \.isNewline) == ["b", "A"], "\(rows)")
+  }
+
+  @Test func `a name that a migration can't tell from another is warned of`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    for name in ["a", "b"] { _ = try clarus("model add Shop.xcdatamodeld attribute Item.\(name) String") }
+    for version in 2...3 {
+      _ = try clarus("model add Shop.xcdatamodeld version")
+      var told: String = ""
+      for (old, new) in [("a", "t"), ("b", "a"), ("t", "b")] {
+        told += try clarus("model set Shop.xcdatamodeld Item.\(old) --rename \(new)").errors
+      }
+      #expect(
+        told.contains(
+          "A migration from version 'Shop 2' will give Item.a the values of Item.a, not those of Item.b")
+          == (version == 3), "\(told)")
+    }
+  }
+
+  @Test func `a renaming is undone by another, also after versions`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    _ = try clarus("model add Shop.xcdatamodeld attribute Item.a String")
+    for (old, new) in [("a", "b"), ("b", "c"), ("c", "a")] {
+      _ = try clarus("model add Shop.xcdatamodeld version")
+      let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld Item.\(old) --rename \(new)")
+      #expect(run.status == 0 && run.errors == "", "\(run)")
+    }
+    for (from, to) in [("Shop", "Shop 2"), ("Shop 2", "Shop 3"), ("Shop 3", "Shop 4"), ("Shop", "Shop 4")] {
+      let diff: CommandLineRun = try clarus(
+        "model diff Shop.xcdatamodeld --from '\(from)' --to '\(to)' --json")
+      #expect(!diff.output.contains("removed") && !diff.output.contains("added"), "\(diff)")
+    }
   }
 }
