@@ -15,6 +15,8 @@ struct MergeRepair {
 
   private let ours: ModelDocument
   private let theirs: ModelDocument
+  /// Ours without the new names of theirs.
+  private let before: ModelDocument
   private var taken: Set<Part> = []
 
   /// An entity or another child of the root, or a child of an entity.
@@ -35,8 +37,8 @@ struct MergeRepair {
     var parts: [Part]
   }
 
-  init(ours: ModelDocument, theirs: ModelDocument) {
-    (self.ours, self.theirs) = (ours, theirs)
+  init(ours: ModelDocument, theirs: ModelDocument, before: ModelDocument) {
+    (self.ours, self.theirs, self.before) = (ours, theirs, before)
   }
 
   mutating func run(_ result: inout ModelDocument) {
@@ -55,7 +57,7 @@ struct MergeRepair {
         if take(part, &result, because: fault.reason) { changed = true }
       }
       if changed { continue }
-      result.root = ours.root
+      result.root = before.root
       conflicts.append(
         ModelMerge.Conflict(
           part: "",

@@ -6,7 +6,8 @@ import Foundation
 /// Two edits of one source, merged: entity by entity, property by property, attribute by attribute.
 ///
 /// What one side changed is taken from that side. What both changed differently is a conflict: this side's
-/// ("ours") stays, and the conflict is named. Nor is taken from theirs what the model could not be used with
+/// ("ours") stays, and the conflict is named. What one side renamed has its new name in what the other side
+/// says of it (``MergeRenaming``). Nor is taken from theirs what the model could not be used with
 /// (``MergeRepair``): if ours can be used, the result can. The text of the result is that of our side but for
 /// what is taken from theirs.
 ///
@@ -35,9 +36,15 @@ package struct ModelMerge {
     document: ModelDocument, conflicts: [Conflict]
   ) {
     var merge = ModelMerge(style: ours.style)
-    var result: ModelDocument = ours
-    result.root = merge.merged(base?.root, ours.root, theirs.root, [], depth: 0)
-    var repair = MergeRepair(ours: ours, theirs: theirs)
+    var (before, own, other): (SourceElement?, ModelDocument, ModelDocument) = (base?.root, ours, theirs)
+    if let base {
+      let renaming = MergeRenaming(base: base, ours: ours, theirs: theirs)
+      (before, own.root, other.root) = (renaming.base, renaming.ours, renaming.theirs)
+      merge.conflicts = renaming.conflicts
+    }
+    var result: ModelDocument = own
+    result.root = merge.merged(before, own.root, other.root, [], depth: 0)
+    var repair = MergeRepair(ours: own, theirs: other, before: ours)
     repair.run(&result)
     merge.conflicts += repair.conflicts
     merge.removeStrayLayout(&result.root)
@@ -76,25 +83,6 @@ package struct ModelMerge {
     case "fetchIndexElement": element["property"] ?? element["expression"] ?? ""
     default: element["name"] ?? ""
     }
-  }
-
-  /// The keys of the base that a side renamed: it has no element of the name, and a new one whose renaming
-  /// identifier is that of the element.
-  private static func renamings(from base: [Key: SourceElement], to side: [Key: SourceElement]) -> [Key: Key]
-  {
-    // By kind and renaming identifier.
-    var added: [Key: [Key]] = [:]
-    for (key, element) in side where base[key] == nil {
-      guard let identifier = element["elementID"] else { continue }
-      added[Key(kind: key.kind, name: identifier, number: 0), default: []].append(key)
-    }
-    var result: [Key: Key] = [:]
-    for (key, element) in base where side[key] == nil {
-      let identifier: String = element["elementID"] ?? key.name
-      let candidates: [Key] = added[Key(kind: key.kind, name: identifier, number: 0)] ?? []
-      if candidates.count == 1 { result[candidates[0]] = key }
-    }
-    return result
   }
 
   /// These are merged as a whole: their children have a meaning together.
@@ -145,7 +133,8 @@ package struct ModelMerge {
           part: path.joined(separator: "."),
           reason: "both changed \(name): "
             + (base == nil ? "" : "it was \(Self.quoted(before, name)), ")
-            + "ours is \(Self.quoted(own, name)), theirs \(Self.quoted(other, name))"))
+            + "ours is \(Self.quoted(own, name)), theirs \(Self.quoted(other, name)): ours stays; to take theirs, "
+            + (other.map { "write \(name)=\"\(ModelSourceSchema.escaped($0))\"" } ?? "take \(name) out")))
     }
   }
 
@@ -173,24 +162,17 @@ package struct ModelMerge {
       guard let element else { return [:] }
       return Dictionary(uniqueKeysWithValues: Self.keys(of: element).map { ($0.key, element[at: $0.place]) })
     }
-    let (before, own, other) = (table(base), table(result), table(theirs))
-    let ourNames: [Key: Key] = Self.renamings(from: before, to: own)
-    let theirNames: [Key: Key] = Self.renamings(from: before, to: other)
-    // By the key in the base, or the common new one.
-    let theirsByKey: [Key: (own: Key, element: SourceElement)] = Dictionary(
-      other.map { (theirNames[$0.key] ?? $0.key, ($0.key, $0.value)) },
-      uniquingKeysWith: { first, _ in first })
+    let (before, other) = (table(base), table(theirs))
     var ourKeys: Set<Key> = []
 
     // From the last one, so that places stay.
     for (key, place) in Self.keys(of: result).reversed() {
-      let common: Key = ourNames[key] ?? key
-      ourKeys.insert(common)
+      ourKeys.insert(key)
       let mine: SourceElement = result[at: place]
       let part: [String] = Self.part(path, mine)
-      if let match = theirsByKey[common] {
-        result[at: place] = mergedChild(before[common], mine, match.element, part, depth: depth + 1)
-      } else if let old = before[common] {
+      if let match = other[key] {
+        result[at: place] = mergedChild(before[key], mine, match, part, depth: depth + 1)
+      } else if let old = before[key] {
         // They removed it; of places in the diagram those without an entity go later.
         if mine.name == "element" { continue }
         if old == mine || Self.layout.contains(mine.name) {
@@ -206,11 +188,10 @@ package struct ModelMerge {
     // What only they have, in their order.
     var previous: Key?
     for (key, place) in Self.keys(of: theirs) {
-      let common: Key = theirNames[key] ?? key
-      defer { previous = common }
-      if ourKeys.contains(common) { continue }
+      defer { previous = key }
+      if ourKeys.contains(key) { continue }
       let element: SourceElement = theirs[at: place]
-      if let old = before[common] {
+      if let old = before[key] {
         // We removed it.
         if old != element, !Self.layout.contains(element.name) {
           conflicts.append(
@@ -225,15 +206,13 @@ package struct ModelMerge {
       let ordered: Bool = ["fetchIndexElement", "constraint", "index"].contains(element.name)
       let after: Int? =
         ordered
-        ? previous.flatMap { previous in
-          Self.keys(of: result).first { (ourNames[$0.key] ?? $0.key) == previous }?.place
-        } : nil
+        ? previous.flatMap { previous in Self.keys(of: result).first { $0.key == previous }?.place } : nil
       if ordered, let after {
         result.insert(element, after: after, style, depth: depth + 1)
       } else {
         result.insert(element, style, depth: depth + 1)
       }
-      ourKeys.insert(common)
+      ourKeys.insert(key)
     }
   }
 
@@ -248,7 +227,8 @@ package struct ModelMerge {
         Conflict(
           part: part.joined(separator: "."),
           reason: "both \(base == nil ? "added" : "changed") this \(Self.label(ours)): "
-            + "ours is \(Self.meaning(ours)), theirs \(Self.meaning(theirs))"))
+            + "ours is \(Self.meaning(ours)), theirs \(Self.meaning(theirs)): ours stays; to take theirs, copy it "
+            + "from their file"))
     }
     return ours
   }

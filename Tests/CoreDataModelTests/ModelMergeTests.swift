@@ -124,7 +124,8 @@ struct ModelMergeTests {
       theirs: [(title, title.replacingOccurrences(of: "String", with: "URI"))],
       merged: [(title, title.replacingOccurrences(of: "String", with: "Date"))],
       conflicts: [
-        "Item.title: both changed attributeType: it was \"String\", ours is \"Date\", theirs \"URI\""
+        "Item.title: both changed attributeType: it was \"String\", ours is \"Date\", theirs \"URI\": "
+          + "ours stays; to take theirs, write attributeType=\"URI\""
       ]),
     Case(
       name: "removed and changed", ours: [(note, ""), (noteLayout, "")],
@@ -170,21 +171,29 @@ struct ModelMergeTests {
           "name=\"text\" optional=\"YES\" attributeType=\"String\"",
           "name=\"a\" attributeType=\"String\" elementID=\"text\""
         )
-      ], conflicts: ["Note.a: both changed name: it was \"text\", ours is \"a\", theirs \"b\""]),
+      ],
+      conflicts: [
+        "Note.a: both renamed this: it was \"text\", ours is \"a\", theirs \"b\": ours stays; to take theirs, rename it "
+          + "with `clarus model set MODEL Note.a --rename b`"
+      ]),
     Case(
       name: "one index changed twice",
       ours: [("order=\"ascending\"", "order=\"descending\"")],
       theirs: [("property=\"title\"", "property=\"count\"")],
       merged: [("order=\"ascending\"", "order=\"descending\"")],
       conflicts: [
-        "Item.fetch index 'byTitle': both changed this fetch index: ours is (title descending), theirs (count)"
+        "Item.fetch index 'byTitle': both changed this fetch index: ours is (title descending), theirs (count): "
+          + "ours stays; to take theirs, copy it from their file"
       ]),
     Case(
       name: "two added under one name",
       ours: [(title, "\(title)\n        <attribute name=\"x\" attributeType=\"Date\"/>")],
       theirs: [(title, "\(title)\n        <attribute name=\"x\" attributeType=\"UUID\"/>")],
       merged: [(title, "\(title)\n        <attribute name=\"x\" attributeType=\"Date\"/>")],
-      conflicts: ["Item.x: both changed attributeType: ours is \"Date\", theirs \"UUID\""]),
+      conflicts: [
+        "Item.x: both changed attributeType: ours is \"Date\", theirs \"UUID\": ours stays; to take "
+          + "theirs, write attributeType=\"UUID\""
+      ]),
     Case(
       name: "user info",
       ours: [("value=\"1\"/>", "value=\"1\"/>\n            <entry key=\"b\" value=\"2\"/>")],
@@ -255,10 +264,14 @@ struct ModelMergeTests {
         ),
         ("<element name=\"Note\"", "<element name=\"Memo\""),
       ],
-      merged: [(note, "\(note)    <entity name=\"Poem\" parentEntity=\"Note\" syncable=\"YES\"/>\n")],
-      conflicts: [
-        "Note: the two edits don't go together: Poem derives from Note, which is not there: ours is taken, without what "
-          + "theirs changed in it; to take theirs, make the change anew"
+      merged: [
+        (
+          note,
+          note.replacing(
+            "<entity name=\"Note\" representedClassName=\"Note\"",
+            with: "<entity name=\"Memo\" representedClassName=\"Note\" elementID=\"Note\"")
+            + "    <entity name=\"Poem\" parentEntity=\"Memo\" syncable=\"YES\"/>\n"
+        ), ("<element name=\"Note\"", "<element name=\"Memo\""),
       ]),
     Case(
       name: "dates",
@@ -276,7 +289,7 @@ struct ModelMergeTests {
       ],
       conflicts: [
         "Item.title: both changed minDateTimeInterval: it was not set, ours is \"2001-01-02T00:00:00Z\", theirs "
-          + "\"2001-01-03T00:00:00Z\""
+          + "\"2001-01-03T00:00:00Z\": ours stays; to take theirs, write minDateTimeInterval=\"172800\""
       ]),
   ]
 
@@ -300,6 +313,252 @@ struct ModelMergeTests {
     #expect(result.conflicts.map(\.description) == example.conflicts)
   }
 
+  // MARK: Renamings
+
+  /// The note of the base under another name.
+  private static func renamed(_ note: String) -> String {
+    note.replacing("<entity name=\"Note\"", with: "<entity name=\"Memo\"")
+      .replacing("syncable=\"YES\">", with: "syncable=\"YES\" elementID=\"Note\">")
+  }
+  private static let noteRenamed: Edit = [
+    (note, renamed(note)), ("<element name=\"Note\"", "<element name=\"Memo\""),
+  ]
+  private static func before(_ text: String, _ added: String) -> (String, String) { (text, added + text) }
+  private static let index: String = "        <fetchIndex name"
+
+  static let renamings: [Case] = [
+    Case(
+      name: "an entity, and a relationship that leads to it", ours: noteRenamed,
+      theirs: [before(index, relationship("zNotes", to: "Note"))],
+      merged: noteRenamed + [before(index, relationship("zNotes", to: "Memo"))]),
+    Case(
+      name: "an entity, and a fetch request, a configuration and a parent", ours: noteRenamed,
+      theirs: [
+        before("    <elements>", requested("Note")),
+        (
+          "    <entity name=\"Shop\" representedClassName",
+          "    <entity name=\"Shop\" parentEntity=\"Note\" representedClassName"
+        ),
+      ],
+      merged: noteRenamed + [
+        before("    <elements>", requested("Memo")),
+        (
+          "    <entity name=\"Shop\" representedClassName",
+          "    <entity name=\"Shop\" parentEntity=\"Memo\" representedClassName"
+        ),
+      ]),
+    Case(
+      name: "an attribute, and an index, a constraint and a predicate",
+      ours: titleRenamed("name"),
+      theirs: [indexes(of: "title", requests: "title BEGINSWITH 'title'")],
+      merged: titleRenamed("name") + [indexes(of: "name", requests: "name BEGINSWITH 'title'")]),
+    Case(
+      name: "a relationship, and a path of a predicate",
+      ours: shopRenamed, theirs: [before("    <elements>", requested("Item", "shop.name = 'x'"))],
+      merged: shopRenamed + [before("    <elements>", requested("Item", "store.name = 'x'"))]),
+    Case(
+      name: "two attributes that exchange their names, and an index over one of them",
+      ours: exchanged, theirs: [before(index, fetchIndex("title"))],
+      merged: exchanged + [before(index, fetchIndex("count"))]),
+    Case(
+      name: "one entity by both, and a relationship that leads to it",
+      ours: noteRenamed,
+      theirs: [
+        (
+          "<entity name=\"Note\" representedClassName=\"Note\"",
+          "<entity name=\"Page\" representedClassName=\"Note\" elementID=\"Note\""
+        ),
+        ("<element name=\"Note\"", "<element name=\"Page\""),
+        before(index, relationship("zNotes", to: "Page")),
+      ],
+      merged: noteRenamed + [before(index, relationship("zNotes", to: "Memo"))],
+      conflicts: [
+        "Memo: both renamed this: it was \"Note\", ours is \"Memo\", theirs \"Page\": ours stays; to take theirs, rename "
+          + "it with `clarus model set MODEL Memo --rename Page`"
+      ]),
+    Case(
+      name: "an entity, whose new name the other side gives to a new one", ours: noteRenamed,
+      theirs: [
+        before(
+          "    <entity name=\"Note\"",
+          "    <entity name=\"Memo\" representedClassName=\"Memo\" syncable=\"YES\"/>\n")
+      ],
+      merged: noteRenamed,
+      conflicts: [
+        "Memo: both changed representedClassName: ours is \"Note\", theirs \"Memo\": ours stays; to take theirs, write "
+          + "representedClassName=\"Memo\"",
+        "Memo: both changed elementID: ours is \"Note\", theirs not set: ours stays; to take theirs, take elementID out",
+      ]),
+  ]
+
+  private static func relationship(_ name: String, to entity: String) -> String {
+    "        <relationship name=\"\(name)\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Nullify\" destinationEntity=\"\(entity)\"/>\n"
+  }
+  private static func requested(_ entity: String, _ predicate: String = "text = 'Note'") -> String {
+    """
+        <fetchRequest name="All" entity="\(entity)" predicateString="\(predicate)"/>
+        <configuration name="Some">
+            <memberEntity name="\(entity)"/>
+        </configuration>
+
+    """
+  }
+  private static func titleRenamed(_ name: String) -> Edit {
+    [
+      (title, "<attribute name=\"\(name)\" optional=\"YES\" attributeType=\"String\" elementID=\"title\"/>"),
+      ("property=\"title\"", "property=\"\(name)\""),
+    ]
+  }
+  private static func fetchIndex(_ property: String) -> String {
+    """
+            <fetchIndex name="added">
+                <fetchIndexElement property="\(property)" type="Binary" order="ascending"/>
+            </fetchIndex>
+
+    """
+  }
+  private static func indexes(of property: String, requests predicate: String) -> (String, String) {
+    before(
+      "    <elements>",
+      """
+          <entity name="Item2" parentEntity="Item" syncable="YES">
+              <fetchIndex name="added" partialIndexPredicate="\(property) != 'x'">
+                  <fetchIndexElement property="\(property)" type="Binary" order="ascending"/>
+              </fetchIndex>
+              <uniquenessConstraints>
+                  <uniquenessConstraint>
+                      <constraint value="\(property)"/>
+                  </uniquenessConstraint>
+              </uniquenessConstraints>
+          </entity>
+          <fetchRequest name="All" entity="Item" predicateString="\(predicate)"/>
+
+      """)
+  }
+  private static let shopRenamed: Edit = [
+    (
+      shopRelationship,
+      shopRelationship.replacing("name=\"shop\"", with: "name=\"store\"")
+        .replacing("inverseEntity=\"Shop\"", with: "inverseEntity=\"Shop\" elementID=\"shop\"")
+    ),
+    ("inverseName=\"shop\"", "inverseName=\"store\""),
+  ]
+  private static let exchanged: Edit = [
+    (
+      count + "        " + title,
+      "        <attribute name=\"title\" optional=\"YES\" attributeType=\"Integer 16\" elementID=\"count\"/>\n"
+        + "        <attribute name=\"count\" optional=\"YES\" attributeType=\"String\" elementID=\"title\"/>"
+    ),
+    ("property=\"title\"", "property=\"count\""),
+  ]
+
+  @Test(arguments: renamings)
+  func `what the other side says of a renamed part follows the new name`(example: Case) throws {
+    let (base, ours, theirs): (ModelDocument, ModelDocument, ModelDocument) = (
+      try Self.document([]), try Self.document(example.ours), try Self.document(example.theirs)
+    )
+    let expected: ModelDocument = try Self.document(example.merged)
+    let result = ModelMerge.merge(base: base, ours: ours, theirs: theirs)
+    #expect(
+      String(decoding: result.document.data, as: UTF8.self) == String(decoding: expected.data, as: UTF8.self))
+    #expect(result.conflicts.map(\.description) == example.conflicts)
+    // The other way around too.
+    let mirrored = ModelMerge.merge(base: base, ours: theirs, theirs: ours)
+    #expect(mirrored.conflicts.count == example.conflicts.count, "\(mirrored.conflicts)")
+    if example.conflicts.isEmpty {
+      func lines(_ document: ModelDocument) -> [String] {
+        String(decoding: document.data, as: UTF8.self).split(separator: "\n").map(String.init).sorted()
+      }
+      #expect(lines(mirrored.document) == lines(expected))
+    }
+  }
+
+  /// One side renames parts, the other adds some: the merge is what the renaming makes of the other side.
+  @Test func `renamings and additions never conflict, whoever merges`() throws {
+    let seed: UInt64 = Seed.given ?? UInt64.random(in: 0...UInt64.max)
+    print("renamings and additions: seed \(seed)")
+    var random = SeededRandom(seed: seed)
+    var merged: Int = 0
+    for _ in 0..<(Soak.isOn ? 1000 : 30) {
+      let base: ModelDocument = try Self.document([])
+      var renaming: ModelEdit = ModelEdit(base)
+      var added: ModelEdit = ModelEdit(base)
+      for number in 0..<4 { Self.add(number, to: &added, &random) }
+      var both: ModelEdit = ModelEdit(added.document)
+      for number in 0..<3 { try Self.rename(number, in: &renaming, &both, &random) }
+      let expected: NSManagedObjectModel = try Self.model(both.document)
+      for isMirrored in [false, true] {
+        let (ours, theirs): (ModelDocument, ModelDocument) =
+          isMirrored ? (added.document, renaming.document) : (renaming.document, added.document)
+        let result = ModelMerge.merge(base: base, ours: ours, theirs: theirs)
+        #expect(result.conflicts == [], "\(ours.root.text)\n\(theirs.root.text)")
+        let difference = ModelDifference(from: expected, to: try Self.model(result.document))
+        #expect(
+          difference.changes.isEmpty && difference.conflicts.isEmpty,
+          "\(ours.root.text)\n\(theirs.root.text)")
+        merged += 1
+      }
+    }
+    #expect(merged > 0)
+  }
+
+  private static func model(_ document: ModelDocument) throws -> NSManagedObjectModel {
+    try NSManagedObjectModel.load(source: document.data, file: "contents").model
+  }
+
+  /// Adds a part that names an entity or an attribute of the base.
+  private static func add(_ number: Int, to edit: inout ModelEdit, _ random: inout SeededRandom) {
+    let entity: String = ["Item", "Note", "Shop"].randomElement(using: &random)!
+    let other: String = ["Item", "Note", "Shop"].randomElement(using: &random)!
+    let attributes: [String: [String]] = ["Item": ["count", "title"], "Note": ["text"], "Shop": ["name"]]
+    // One that can't be added is left out.
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0:
+      var part = NewEntity(name: "New\(number)")
+      part.parent = entity
+      try? edit.add(part)
+    case 1:
+      try? edit.add(
+        NewRelationship(
+          NewRelationship.Side(name: "to\(number)"), to: other,
+          inverse: NewRelationship.Side(name: "back\(number)")), to: entity)
+    case 2:
+      var settings = PropertySettings()
+      settings.isUnique = true
+      try? edit.set(settings, of: attributes[entity]!.randomElement(using: &random)!, in: entity)
+    default:
+      var settings = EntitySettings()
+      settings.parent = .given(other)
+      try? edit.set(settings, of: entity)
+    }
+  }
+
+  /// Renames a part of the base in two documents.
+  private static func rename(
+    _ number: Int, in edit: inout ModelEdit, _ other: inout ModelEdit, _ random: inout SeededRandom
+  ) throws {
+    let entities: [String] = edit.document.root.children("entity").compactMap { $0["name"] }
+    let entity: String = entities.randomElement(using: &random)!
+    let new: String = "Renamed\(number)"
+    guard Bool.random(using: &random) else {
+      var settings = EntitySettings()
+      settings.name = new
+      guard (try? edit.set(settings, of: entity)) != nil else { return }
+      try other.set(settings, of: entity)
+      return
+    }
+    let properties: [String] = edit.document.root.children("entity").first { $0["name"] == entity }!
+      .children.filter { ["attribute", "relationship"].contains($0.name) }.compactMap { $0["name"] }
+    var settings = PropertySettings()
+    settings.name = new.lowercased()
+    guard let property = properties.randomElement(using: &random),
+      (try? edit.set(settings, of: property, in: entity)) != nil
+    else { return }
+    try other.set(settings, of: property, in: entity)
+  }
+
+  // MARK: Without a base
+
   @Test func `without a base what differs is a conflict`() throws {
     let theirs: ModelDocument = try Self.document([
       (Self.title, "\(Self.title)\n        <attribute name=\"x\" attributeType=\"UUID\"/>"),
@@ -308,7 +567,8 @@ struct ModelMergeTests {
     let result = ModelMerge.merge(base: nil, ours: try Self.document([]), theirs: theirs)
     #expect(
       result.conflicts.map(\.description) == [
-        "Note: both changed representedClassName: ours is \"Note\", theirs \"Memo\""
+        "Note: both changed representedClassName: ours is \"Note\", theirs \"Memo\": ours stays; to take theirs, "
+          + "write representedClassName=\"Memo\""
       ])
     #expect(String(decoding: result.document.data, as: UTF8.self).contains("name=\"x\""))
   }
