@@ -45,6 +45,9 @@ struct ModelProblemTests {
     Sample(name: "entities of one name", says: "two entities of this name") { $1.name = "Owner" },
     Sample(name: "entities that differ in case", says: "in case only") { $1.name = "OWNER" },
     Sample(name: "a bad entity name", says: "starts with a letter") { $1.name = "My Pet" },
+    Sample(name: "an entity in lower case", says: "begins with a lower-case letter", severity: .warning) {
+      $1.name = "pet"
+    },
     Sample(name: "an abstract leaf", says: "can never have objects", severity: .warning) {
       $1.isAbstract = true
     },
@@ -128,6 +131,26 @@ struct ModelProblemTests {
       let element = NSFetchIndexElementDescription(propertyName: "email", collationType: .binary)
       owner.indexes = [NSFetchIndexDescription(name: "byEmail", elements: [element])]
     },
+    Sample(
+      name: "an index with a condition on nothing",
+      says: "its condition doesn't fit: nmae: keypath nmae not found in entity Owner"
+    ) { owner, _ in try Self.setIndex(of: owner, condition: "nmae != nil") },
+    Sample(name: "an index with a condition on what is not stored", says: "reads 'name', which is not stored")
+    {
+      owner, _ in
+      owner.attributesByName["name"]?.isTransient = true
+      try Self.setIndex(of: owner, condition: "name != nil")
+    },
+    Sample(
+      name: "an index with a condition that never holds", says: "its condition doesn't fit",
+      severity: .warning
+    ) {
+      owner, _ in try Self.setIndex(of: owner, condition: "name == 3")
+    },
+    Sample(
+      name: "an index over an expression of nothing",
+      says: "its expression 'lowercase:(nmae)' doesn't fit: nmae: keypath nmae not found in entity Owner"
+    ) { owner, _ in try Self.setIndex(of: owner, expression: "lowercase:(nmae)") },
     Sample(name: "a template for no entity", says: "asks for 'Ghost'") { owner, _ in
       owner.managedObjectModel.setFetchRequestTemplate(NSFetchRequest(entityName: "Ghost"), forName: "ghosts")
     },
@@ -330,6 +353,26 @@ struct ModelProblemTests {
     attribute.attributeType = type
     attribute.defaultValue = value
     return attribute
+  }
+
+  private static func setIndex(
+    of owner: NSEntityDescription, condition: String? = nil, expression: String = "lowercase:(name)"
+  ) throws {
+    let column = NSExpressionDescription()
+    column.name = "column"
+    column.expression = try NSExpression(parsing: expression)
+    column.expressionResultType = .stringAttributeType
+    let index = NSFetchIndexDescription(
+      name: "byExpression",
+      elements: [NSFetchIndexElementDescription(property: column, collationType: .binary)])
+    index.partialIndexPredicate = try condition.map { try NSPredicate(parsing: $0, arguments: []) }
+    owner.indexes = [index]
+  }
+
+  @Test func `an index with a condition and an expression that fit is well`() throws {
+    let model = Self.sound()
+    try Self.setIndex(of: model.entities[0], condition: "name != nil AND name BEGINSWITH 'a'")
+    #expect(model.problems() == [])
   }
 
   @Test func `each rule is shown by a model and explained by a section`() throws {

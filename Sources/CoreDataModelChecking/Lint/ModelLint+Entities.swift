@@ -20,6 +20,11 @@ extension ModelLint {
         report(
           .entityName, entity, nil,
           "an entity's name starts with a letter and has letters, digits and underscores only")
+      } else if name.first?.isLowercase == true {
+        report(
+          .entityCase, entity, nil,
+          "its name begins with a lower-case letter, and Xcode's editor accepts upper-case ones only; rename it"
+        )
       }
     }
     checkRenaming(model.storedEntities.map { ($0.name ?? "", $0.renamingIdentifier ?? "") }) {

@@ -66,9 +66,37 @@ extension ModelLint {
           report(.index, entity, index.name, "the index names '\(name)', which is not stored")
         }
       }
+      checkTexts(of: index, entity)
     }
     for name in entity.compoundIndexNames.joined() where properties[name] == nil {
       report(.index, entity, name, "a compound index names '\(name)', which the entity doesn't have")
+    }
+  }
+
+  /// The condition of an index and the expressions of its columns, which read stored values of one row.
+  private mutating func checkTexts(of index: NSFetchIndexDescription, _ entity: NSEntityDescription) {
+    var found: [(text: String, problems: [PredicateProblem])] = []
+    if let condition = index.partialIndexPredicate {
+      var check = PredicateCheck(entity)
+      check.check(condition.structureNode())
+      found.append(("its condition", check.problems))
+    }
+    for column in index.elements.compactMap(\.expressionDescription?.expression) {
+      var check = PredicateCheck(entity)
+      _ = check.example(of: column.expressionNode())
+      found.append(("its expression '\(column)'", check.problems))
+    }
+    for (text, problems) in found {
+      for problem in problems where problem.kind == .notStored {
+        report(
+          .index, entity, index.name,
+          "\(text) reads '\(problem.keyPath ?? problem.part)', which is not stored")
+      }
+      for problem in problems where problem.kind != .notStored {
+        report(
+          problem.severity == .error ? .index : .doubtfulIndex, entity, index.name,
+          "\(text) doesn't fit: \(problem)")
+      }
     }
   }
 

@@ -4,6 +4,7 @@
 package enum ModelRule: String, CaseIterable, Sendable {
   // Names
   case entityName = "entity-name"
+  case entityCase = "entity-case"
   case entityClash = "entity-clash"
   case propertyName = "property-name"
   case propertyClash = "property-clash"
@@ -56,6 +57,7 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case constraint
   case optionalConstraint = "optional-constraint"
   case index
+  case doubtfulIndex = "doubtful-index"
   case emptyIndex = "empty-index"
   case wantedIndex = "wanted-index"
   case fetchRequest = "fetch-request"
@@ -70,10 +72,12 @@ package enum ModelRule: String, CaseIterable, Sendable {
       .defaultRange, .crossedBounds, .invalidPattern, .destination, .countBounds, .inverseMismatch,
       .requiredUnsavable, .constraint, .index, .fetchRequest:
       .error
-    case .shadowedProperty, .predicateWord, .sharedClass, .renamingClash, .renamingExchange, .abstractLeaf,
+    case .entityCase, .shadowedProperty, .predicateWord, .sharedClass, .renamingClash, .renamingExchange,
+      .abstractLeaf,
       .emptyEntity, .defaultInvalid, .settingWithoutEffect, .noTransformer, .insecureTransformer, .noInverse,
       .noAction,
-      .nullifiedRequired, .requiredSelf, .denyBoth, .cascadeToOwner, .cascadeShared, .emptyIndex,
+      .nullifiedRequired, .requiredSelf, .denyBoth, .cascadeToOwner, .cascadeShared, .doubtfulIndex,
+      .emptyIndex,
       .wantedIndex, .doubtfulFetchRequest, .acrossConfigurations, .unknownCode:
       .warning
     case .swiftWord, .hiddenType, .isolatedEntity, .optionalBoolean, .optionalScalar, .optionalConstraint:
