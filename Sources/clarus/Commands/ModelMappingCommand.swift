@@ -1,6 +1,6 @@
 import ArgumentParser
 import CoreDataModel
-import CoreDataPredicates
+import CoreDataModelChecking
 import Foundation
 
 /// `clarus model mapping`: the mapping model between two versions of a model, as a file.
@@ -14,7 +14,9 @@ struct ModelMappingCommand: ParsableCommand {
       models by their paths: keep it beside them, or in a folder below. Xcode's editor stores both models in it too; here it has the \
       paths alone. With one package name two of its versions. What is required and has no value for the objects that there are gets \
       none in it either: a line on standard error names each such attribute. --value gives an attribute its value: an expression as \
-      for NSExpression(format:), in which $source is the former object; so an attribute may get any other type.
+      for NSExpression(format:), in which $source is the former object; so an attribute may get any other type. It is used for the \
+      sub-entities that inherit the attribute too, unless --value names one of them. Expressions that name what the models don't have are \
+      refused; of a --mapping they are told.
 
       EXAMPLES
         clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --output Shop1to2.xcmappingmodel
@@ -76,22 +78,11 @@ struct ModelMappingCommand: ParsableCommand {
     for warning in old.warnings + new.warnings {
       writeToStandardError(ErrorText.oneLine(warning.description))
     }
-    let values: [MappedValue] = try values.map { try MappedValue($0) }
-    let given: Set<String> = Set(values.map(\.path))
-    let (model, unfinished): (NSMappingModel, [MappingInference.Refusal]) =
-      if let mapping {
-        (
-          try .load(
-            contentsOf: URL(fileURLWithPath: mapping), forSourceModel: old.model,
-            destinationModel: new.model),
-          []
-        )
-      } else {
-        try inferred(from: old.model, to: new.model, given)
-      }
-    for value in values { try naming("--value") { try value.set(in: model) } }
+    var values = MappedValues(try values.map { try MappedValue($0) }, in: new.model)
+    let (model, unfinished): (NSMappingModel, [MappingInference.Refusal]) = try completed(
+      &values, from: old.model, to: new.model)
     let lacking: [MappingInference.Refusal] = unfinished.filter {
-      !given.contains("\($0.entity).\($0.property ?? "")")
+      !values.paths.contains("\($0.entity).\($0.property ?? "")")
     }
     if URL(fileURLWithPath: output).pathExtension == "cdm" {
       let data: Data = try model.archivedData()
@@ -118,22 +109,52 @@ struct ModelMappingCommand: ParsableCommand {
     try standard.flush()
   }
 
-  /// `given`: the attributes with an expression, each with its entity.
-  private func inferred(
-    from source: NSManagedObjectModel, to destination: NSManagedObjectModel, _ given: Set<String>
+  /// The mapping model with the values, and what it still lacks.
+  ///
+  /// - Throws: ``CommandFailure`` with everything that is wrong with the values, and with what they lack.
+  private func completed(
+    _ values: inout MappedValues, from old: NSManagedObjectModel, to new: NSManagedObjectModel
   ) throws -> (NSMappingModel, [MappingInference.Refusal]) {
-    let inference = MappingInference(from: source, to: destination)
-    do {
-      return try inference.unfinishedMappingModel(expressions: given)
-    } catch {
-      let open: [String] = inference.refusals.filter { $0.needsExpression && !$0.lacksValueOnly }
-        .map { "\($0.entity).\($0.property ?? "")" }.filter { !given.contains($0) }
-      guard !open.isEmpty else { throw error }
-      let options: String = open.map { "--value '\($0)=EXPRESSION'" }.joined(separator: " ")
-      throw CommandFailure(
-        "\(ErrorText.line(for: error)) Or write one here with expressions that convert the values: \(options)"
+    var reasons: [String] = []
+    var made: (model: NSMappingModel, lacking: [MappingInference.Refusal])?
+    if let mapping {
+      made = (
+        try .load(
+          contentsOf: URL(fileURLWithPath: mapping), forSourceModel: old, destinationModel: new), []
       )
+    } else {
+      let inference = MappingInference(from: old, to: new)
+      do {
+        made = try inference.unfinishedMappingModel(expressions: values.paths)
+      } catch {
+        let open: [String] = inference.refusals.filter { $0.needsExpression && !$0.lacksValueOnly }
+          .map { "\($0.entity).\($0.property ?? "")" }.filter { !values.paths.contains($0) }
+        if open.isEmpty, values.problems.isEmpty { throw error }
+        let options: String = open.map { "--value '\($0)=EXPRESSION'" }.joined(separator: " ")
+        reasons.append(
+          ErrorText.line(for: error)
+            + (open.isEmpty
+              ? "" : " Or write one here with expressions that convert the values: \(options)."))
+        // The given values are checked even so.
+        made = try? inference.unfinishedMappingModel(expressions: values.paths.union(open))
+      }
     }
+    if let made {
+      let known: Set<String> = Set(made.model.expressionProblems(from: old, to: new).map(\.description))
+      for problem in known.sorted() { writeToStandardError(ErrorText.oneLine("\(problem)")) }
+      values.set(in: made.model)
+      // An expression is told once, not for each sub-entity.
+      var told: Set<String> = []
+      for found in made.model.expressionProblems(from: old, to: new)
+      where !known.contains(found.description)
+        && told.insert("\(found.property): \(found.problem.part)").inserted
+      {
+        reasons.append("--value: \(found)")
+      }
+    }
+    reasons = values.problems + reasons
+    guard reasons.isEmpty, let made else { throw CommandFailure(reasons.joined(separator: " ")) }
+    return made
   }
 
   /// As the editor names a version: `Shop.xcdatamodeld/Shop 2.xcdatamodel`.
