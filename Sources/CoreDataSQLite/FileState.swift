@@ -26,6 +26,8 @@ package struct StoreFileState: Sendable, Equatable {
   let wal: FileStamp?
   let journal: FileStamp?
   let isHeaderValid: Bool
+  /// The file ends within the header of a database.
+  private let isHeaderCutOff: Bool
   package let isWALMode: Bool
   package let pageSizeInBytes: Int
   let isJournalHot: Bool
@@ -46,7 +48,8 @@ package struct StoreFileState: Sendable, Equatable {
     let (header, failure): ([UInt8], Int32) =
       file == nil ? ([], absence) : file?.kind == .file ? Self.firstBytes(of: path, count: 108) : ([], 0)
     obstacle = failure == 0 || failure == ENOENT ? nil : Self.obstacle(failure, isSeen: file != nil)
-    isHeaderValid = header.count >= 100 && header.starts(with: Array("SQLite format 3\0".utf8))
+    isHeaderValid = header.count >= 100 && header.starts(with: Self.beginning)
+    isHeaderCutOff = header.count < 100 && Self.isBeginning(header)
     isWALMode = isHeaderValid && (header[18] == 2 || header[19] == 2)
     let raw: Int = isHeaderValid ? Int(header[16]) << 8 | Int(header[17]) : 0
     pageSizeInBytes = raw == 1 ? 65536 : raw
@@ -59,6 +62,14 @@ package struct StoreFileState: Sendable, Equatable {
     isJournalHot =
       (journal?.size ?? 0) > 0 && journal?.kind == .file
       && (Self.firstBytes(of: path + "-journal", count: 1).bytes.first ?? 0) != 0
+  }
+
+  private static let beginning: [UInt8] = Array("SQLite format 3\0".utf8)
+
+  /// Whether the first bytes of a file, or all that it has, are those of a database. Fewer than thirteen,
+  /// `SQLite format`, may be any text.
+  static func isBeginning(_ head: some Collection<UInt8>) -> Bool {
+    head.count >= 13 && head.prefix(beginning.count).elementsEqual(beginning.prefix(head.count))
   }
 
   /// Whether there are pages in a WAL file. They may have any content, even an empty database.
@@ -113,6 +124,11 @@ package struct StoreFileState: Sendable, Equatable {
     guard let file else { return "There is no file." }
     if let objection = file.kind.objection ?? companionObjection { return objection }
     if file.size == 0 { return "The file is empty." }
+    if isHeaderCutOff {
+      return
+        "The file is cut off: it has \(file.size) bytes, and the header of an SQLite database alone has 100, so "
+        + "that nothing of it can be read. Restore a copy."
+    }
     if file.size < 100 || !isHeaderValid {
       return "It is not an SQLite database: the file does not begin with \"SQLite format 3\". "
         + "XML and binary stores must be opened with their own store type; encrypted databases can't be opened."

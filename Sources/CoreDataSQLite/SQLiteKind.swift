@@ -11,7 +11,7 @@ package struct SQLiteKind: StoreEngineKind {
   package init() {}
 
   package var fileEndings: [String] { ["sqlite", "sqlite3", "db"] }
-  package func recognizes(_ head: Data) -> Bool { head.starts(with: Data("SQLite format 3\0".utf8)) }
+  package func recognizes(_ head: Data) -> Bool { StoreFileState.isBeginning(head) }
   package func namesNoFile(_ url: URL) -> Bool { SQLiteStoreFile.namesNoFile(url) }
 
   package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine

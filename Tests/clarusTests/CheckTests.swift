@@ -226,8 +226,8 @@ import Testing
       "check", xml.path, "--model", package, "--repair", folder.file("New.xml").path,
     ])
     #expect(
-      repair.output.contains("version \"Shop 2\", the newest of them, was taken.")
-        && repair.output.contains("--model-version: \"Shop\"."), "\(repair.output)\(repair.errors)")
+      repair.output.contains("version 'Shop 2', the newest of them, was taken.")
+        && repair.output.contains("--model-version: 'Shop'."), "\(repair.output)\(repair.errors)")
     #expect(repair.output.contains("XML store with 1 row"), "\(repair.output)")
     try text.replacing("NSStoreModelVersionHashes<", with: "Lost<").write(
       to: xml, atomically: true, encoding: .utf8)
@@ -236,7 +236,7 @@ import Testing
     ])
     #expect(
       asked.errors.contains(
-        "several fit its objects. Name one with --model-version: \"Shop 2\", \"Shop\"; others fit less: \"Shop 3\" "
+        "several fit its objects. Name one with --model-version: 'Shop 2', 'Shop'; others fit less: 'Shop 3' "
           + "(1 difference: Item.title is date, and string in the store)."), "\(asked.output)\(asked.errors)")
     // Of two that fit, the one of whose properties more occur is named first; of none, the nearest.
     try folder.writeShop("Shop 2", attribute + attribute.replacing("title", with: "note"))
@@ -245,7 +245,7 @@ import Testing
     ])
     #expect(
       ranked.errors.contains(
-        "--model-version: \"Shop\", \"Shop 2\" (the objects have 1 of its 2 properties); others fit less"),
+        "--model-version: 'Shop', 'Shop 2' (the objects have 1 of its 2 properties); others fit less"),
       "\(ranked.errors)")
     try folder.writeShop("Shop 2", attribute.replacing("title", with: "note"))
     try folder.writeShop("Shop", "", entity: "Other")
@@ -417,6 +417,61 @@ import Testing
     } else {
       #expect(repair.errors.hasPrefix("clarus: ") && repair.errors.split(separator: "\n").count == 1)
       #expect(store.names == ["Rich.sqlite"])
+    }
+  }
+
+  @Test(arguments: [13, 16, 60, 99]) func `a file that is cut off within its header is called so`(bytes: Int)
+    throws
+  {
+    let store = try RichStore()
+    defer { store.remove() }
+    try Data(contentsOf: store.url).prefix(bytes).write(to: store.url)
+    let out: String = store.file("Out.sqlite").path
+    for arguments in [["info"], ["check"], ["fetch"], ["check", "--repair", out]] {
+      let words: [String] =
+        [arguments[0], store.path] + arguments.dropFirst() + (arguments == ["fetch"] ? ["Item"] : [])
+      let run = try CommandLineRun(words)
+      let text: String = run.output + run.errors
+      #expect(
+        run.status == 1 && text.contains("The file is cut off: it has \(bytes) bytes"), "\(words): \(run)")
+      #expect(text.components(separatedBy: "Restore a copy.").count == 2, "\(run)")
+    }
+  }
+
+  // Finding: what SQLite reads as zeros was told as rows of the store, and not as lost.
+  @Test func `rows behind the cut in a page are counted as lost, and the cut is told once`() throws {
+    let folder = try TemporaryFolder()
+    func clarus(_ line: String) throws -> CommandLineRun {
+      try CommandLineRun(
+        shell: "cd '\(folder.url.path)' && \(line.replacing("clarus ", with: "\"$CLARUS\" "))")
+    }
+    // The table of the entity that is added later has the last page.
+    let made = try clarus(
+      """
+      clarus model new Shop --entity Item && clarus model add Shop.xcdatamodeld attribute Item.title String \
+      && echo '{"Item": [{"title": "x"}]}' > Item.json \
+      && clarus import Shop.sqlite Item.json --create --model Shop.xcdatamodeld \
+      && clarus model add Shop.xcdatamodeld version && clarus model add Shop.xcdatamodeld entity Note \
+      && clarus model add Shop.xcdatamodeld attribute Note.text String \
+      && clarus migrate Shop.sqlite --to Shop.xcdatamodeld \
+      && echo '{"Note": [{"text": "12345678901234567890"}, {"text": "2"}, {"text": "3"}, {"text": "4"}, {"text": "5"}]}' \
+        > Note.json \
+      && clarus import Shop.sqlite Note.json --model Shop.xcdatamodeld
+      """)
+    #expect(made.status == 0, "\(made)")
+    let file: URL = folder.file("Shop.sqlite")
+    let bytes = try Data(contentsOf: file)
+    for (lacking, lost) in [(500, 5), (50, 4), (30, 2)] {
+      try bytes.dropLast(lacking).write(to: file)
+      let check = try clarus("clarus check Shop.sqlite --model Shop.xcdatamodeld")
+      #expect(check.status == 1 && !check.output.contains("not above 0"), "\(check)")
+      let repair = try clarus(
+        "rm -f Out.sqlite; clarus check Shop.sqlite --model Shop.xcdatamodeld --repair Out.sqlite")
+      #expect(repair.status == 1 && !repair.output.contains("not above 0"), "\(repair)")
+      #expect(repair.output.components(separatedBy: "The file is cut off").count == 2, "\(repair)")
+      let note: Substring? = repair.output.split(separator: "\n").first { $0.hasPrefix("Note ") }
+      #expect(
+        note?.split(separator: " ") == ["Note", "\(5 - lost)", "\(lost)", "or", "more"], "\(repair)")
     }
   }
 

@@ -548,4 +548,13 @@ import Testing
       #expect(store.names == before)
     }
   }
+
+  @Test func `an import into a store that is not there names the option that makes one`() throws {
+    let folder = try TemporaryFolder()
+    try #"{"Item": []}"#.write(to: folder.file("items.json"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun(["import", folder.file("New.sqlite").path, folder.file("items.json").path])
+    #expect(
+      run.status == 1 && run.errors.contains("There is no such file. With --create a new store is made"),
+      "\(run)")
+  }
 }

@@ -184,8 +184,10 @@ package enum StoreRepairer {
     storeUUID: String, known: [StoreProblem], note: @escaping (_ objects: Int) throws -> Void
   ) throws -> StoreRepairReport {
     let problems: [StoreProblem] = known.map(\.withoutCure) + damages(of: engine, unless: known)
-    let outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: entityNames, note: note)
+    var outcome: StoreRepair.Outcome = try StoreRepair(of: engine, entityNames: entityNames, note: note)
       .run(to: url, kind: kind)
+    // What is wrong with the file is told once.
+    outcome.changes.removeAll { change in problems.contains { $0.message.contains(change.message) } }
     return StoreRepairReport(outcome, problems, storeUUID: storeUUID, layout: engine.layout)
   }
 

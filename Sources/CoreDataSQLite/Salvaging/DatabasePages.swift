@@ -29,6 +29,10 @@ struct DatabasePages {
     var leaves: [Int] = []
     /// Pages that are named by another one, or by the list of tables, and can't be such a page.
     var unreadable: Int = 0
+    /// One of its pages is the last one of the file, and lacks its end.
+    var isCutOff: Bool = false
+
+    var isDamaged: Bool { unreadable > 0 || isCutOff }
   }
 
   private let bytes: DatabaseBytes
@@ -70,6 +74,11 @@ struct DatabasePages {
     return page
   }
 
+  /// Whether the file lacks the end of a page, which can be the last one only.
+  func isCutOff(_ number: Int) -> Bool {
+    number == count && bytes.count < Int64(count) * Int64(pageSize)
+  }
+
   /// Kind and offsets of the cells; nil for a page that is none of a b-tree.
   func cells(_ page: [UInt8], _ number: Int) -> (kind: Kind, offsets: [Int])? {
     let start: Int = number == 1 ? 100 : 0
@@ -99,6 +108,7 @@ struct DatabasePages {
       }
       isReached[number] = true
       isTable = kind.isTable
+      if isCutOff(number) { tree.isCutOff = true }
       guard kind.isInner else {
         tree.leaves.append(number)
         continue

@@ -22,14 +22,17 @@ extension SQLiteEngine {
 
   package func unreachableRows() throws -> [UnreachableRows] {
     var result: [UnreachableRows] = []
+    let isCutOff: Bool = StoreFileState(url: url).shortage != nil
     for table in schema.tables {
       let entity: String = layout.entities[table.root].name
       func add(_ kind: StoreProblem.Kind, _ keys: [Int64], _ reason: String) {
         if keys.isEmpty { return }
         result.append(UnreachableRows(kind, table: table.name, entity: entity, keys: keys, reason: reason))
       }
-      // A damaged page is reported by the check of the whole file.
-      let low: [Int64]? = try? read { try integers(ExaminationStatements(schema).lowKeys(in: table), $0) }
+      // A damaged page is reported by the check of the whole file, and so is a page whose end the file lacks:
+      // its zeros read as keys.
+      let low: [Int64]? =
+        isCutOff ? nil : try? read { try integers(ExaminationStatements(schema).lowKeys(in: table), $0) }
       add(.row, low ?? [], "have keys that are not above 0, which no object has")
       guard table.entity != nil else { continue }
       var (strange, abstract, outside): ([Int64], [Int64], [Int64]) = ([], [], [])

@@ -7,7 +7,8 @@ import GRDBSQLite
 /// Reads the rows of tables with damaged pages from the pages that are left.
 ///
 /// A table is a tree of pages. If an inner page is damaged, SQLite finds none of the rows below it, although
-/// their leaves are whole. So for each table some of whose pages can't be read,
+/// their leaves are whole. Where the file lacks the end of a page it reads zeros, as rows with the key 0. So
+/// for each table some of whose pages can't be read, or lack their ends,
 ///
 ///  1. its leaves that can still be reached are read, cell by cell;
 ///  2. leaves that nothing reaches, neither a tree nor the list of free pages, are searched for those with
@@ -90,7 +91,7 @@ struct TableRescue {
 
   // MARK: Searching
 
-  /// Tables of entities and relationships some of whose pages can't be read.
+  /// Tables of entities and relationships some of whose pages can't be read, or lack their ends.
   private mutating func damagedTables() throws -> [Subject] {
     var subjects: [Subject] = []
     var indexes: [String: [String]] = [:]
@@ -108,7 +109,7 @@ struct TableRescue {
     for entry in entries {
       let tree: DatabasePages.Tree = pages.walk(root: entry.root)
       if entry.type == "index" { indexes[entry.table.uppercased(), default: []].append(entry.sql) }
-      guard entry.type == "table", tree.unreadable > 0 else { continue }
+      guard entry.type == "table", tree.isDamaged else { continue }
       if let subject = try subject(entry.name, entry.sql, tree) { subjects.append(subject) }
     }
     pages.markFreePages()
@@ -175,8 +176,12 @@ struct TableRescue {
       try database.execute(sql: table)
       for leaf in subject.tree.leaves {
         guard let (rows, unreadable) = cells.rows(ofLeaf: leaf) else { continue }
-        result.unreadableRows += unreadable
-        for row in rows { _ = try insert(row, subject) }
+        // Of a row that is cut off the rest reads as zeros, which are no entity.
+        let whole: [RecordCells.Row] = pages.isCutOff(leaf) ? rows.filter(subject.fits) : rows
+        let lost: Int = unreadable + rows.count - whole.count
+        result.unreadableRows += lost
+        result.lostRows += lost
+        for row in whole { _ = try insert(row, subject) }
       }
       for leaf in unreached {
         guard let (rows, unreadable) = cells.rows(ofLeaf: leaf) else { continue }

@@ -153,6 +153,8 @@ package struct DamagedTable: Sendable, Equatable {
   package var unreadablePages: Int
   /// Rows that were found, and are too damaged to be read.
   package var unreadableRows: Int = 0
+  /// Those of them that are on pages of the table: others may be former versions.
+  package var lostRows: Int = 0
   /// Pages that nothing refers to any more, and that had rows of the table.
   package var recoveredPages: Int = 0
   /// The rows that were read from these pages. They may be former versions.

@@ -90,6 +90,7 @@ package final class StoreRepair {
     noteWhatWasLeftOut()
     outcome.unreachable = try source.unreachableRows()
     outcome.damaged = try source.damagedTables()
+    for table in outcome.damaged { countLostRows(of: table) }
     // In a damaged file they may be impossible to find, and what is read is all there is.
     misread = (try? source.misreadValues()) ?? [:]
     let missing: [MissingProperty] = try source.missingProperties()
@@ -158,6 +159,15 @@ package final class StoreRepair {
     }
     try writer.finish()
     for property in missing { note(property) }
+  }
+
+  /// Rows without a key are those of the one entity that has its objects in the table; of several nobody can
+  /// tell.
+  private func countLostRows(of table: DamagedTable) {
+    let places: [Int] = entities.indices.filter {
+      source.layout.entities[entities[$0].rootIndex].name == table.entity
+    }
+    if places.count == 1 { outcome.entities[places[0]].lostWithoutKey += table.lostRows }
   }
 
   private func forEachPage(_ keys: [Int64], _ body: ([Int64]) throws -> Void) rethrows {

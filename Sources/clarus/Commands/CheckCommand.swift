@@ -106,7 +106,7 @@ struct CheckCommand: ParsableCommand {
   /// The model that a store carries may not be the one that its metadata names.
   private func noteModel(_ store: OpenStore, _ problems: inout StoreProblems) {
     if let model = store.model, !model.alternatives.isEmpty {
-      let others: String = model.alternatives.map { "\"\($0)\"" }.joined(separator: ", ")
+      let others: String = model.alternatives.map { "'\($0)'" }.joined(separator: ", ")
       problems.add(
         StoreProblem(
           .model,
@@ -170,7 +170,9 @@ struct CheckCommand: ParsableCommand {
         salvages: true, acceptsStructure: true)
       engine = try store.open(examines: true)
     } catch StoreError.invalidFile(let url, let reason, _) {
-      throw CommandFailure("\(url.path): Nothing of it can be saved. \(reason) Restore a copy.")
+      let cure: String = "Restore a copy."
+      throw CommandFailure(
+        "\(url.path): Nothing of it can be saved. \(reason)" + (reason.hasSuffix(cure) ? "" : " \(cure)"))
     }
     defer { try? engine.close() }
     let kind: any StoreEngineKind = try NewStoreKind.choose(nil, path: out, source: store.kind)

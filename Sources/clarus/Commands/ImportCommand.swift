@@ -96,6 +96,11 @@ struct ImportCommand: ParsableCommand {
 
   func run() throws {
     Interruption.watch()
+    if !create, !FileManager.default.fileExists(atPath: options.store) {
+      throw CommandFailure(
+        "\(options.store): There is no such file. With --create a new store is made, by the model that --model names."
+      )
+    }
     let records: [ImportRecord] = try ImportFile.records(
       at: file, isCSV: format.map { $0 == .csv }, entity: entity)
     let outcome: StoreImport.Outcome

@@ -154,8 +154,8 @@ extension RepairReport {
     }
     if table.unreadableRows > 0 {
       lines.append(
-        "error: \(Counted.text(table.unreadableRows, "row", "rows")) of the table \(table.table) can't be read, "
-          + "although their pages can.")
+        "error: \(Counted.text(table.unreadableRows, "row", "rows")) of the table \(table.table) "
+          + "\(table.unreadableRows == 1 ? "is" : "are") damaged or cut off, and can't be read.")
     }
     if table.recoveredRows > 0 {
       let keys: String = table.recoveredKeys.prefix(20).map(String.init).joined(separator: ", ")
