@@ -140,7 +140,7 @@ import Testing
       says: ["--columns: ", "lives", "name", "objectID", "sofa"]),
     Case(arguments: ["fetch", "STORE", "Item", "--sort", "tags"], says: ["--sort: ", "tags.@count"]),
     Case(
-      arguments: ["model", "show", "STORE", "--model-version", "x"], says: ["--model-version: ", "\"x\""]),
+      arguments: ["model", "show", "STORE", "--model-version", "x"], says: ["--model-version: ", "'x'"]),
     Case(
       arguments: ["show", "STORE", "Item/p1", "--format", "csv"], status: 2,
       says: ["csv", "--format", "json"]),
