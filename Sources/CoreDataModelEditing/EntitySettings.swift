@@ -14,13 +14,14 @@ package struct EntitySettings: Sendable {
   package var module: Change = .asItIs
   /// The name that it had in earlier versions.
   package var renamingIdentifier: Change = .asItIs
+  package var hashModifier: Change = .asItIs
 
   package init() {}
 
   /// Whether everything is to stay.
   package var isEmpty: Bool {
     name == nil && isAbstract == nil && className == nil
-      && [parent, module, renamingIdentifier].allSatisfy { $0 == .asItIs }
+      && [parent, module, renamingIdentifier, hashModifier].allSatisfy { $0 == .asItIs }
   }
 
   /// The module that stands for the one that the class is compiled in.
@@ -31,6 +32,7 @@ package struct EntitySettings: Sendable {
     if let isAbstract { element.set("isAbstract", isAbstract ? "YES" : nil) }
     if parent != .asItIs { element.set("parentEntity", parent.value) }
     if renamingIdentifier != .asItIs { element.set("elementID", renamingIdentifier.value) }
+    if hashModifier != .asItIs { element.set("versionHashModifier", hashModifier.value) }
     if className != nil || module != .asItIs {
       setClass(className ?? Self.simpleClass(element) ?? element["name"] ?? "", of: &element)
     }

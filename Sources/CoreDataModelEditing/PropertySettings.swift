@@ -35,6 +35,7 @@ package struct PropertySettings: Sendable {
   package var isUnique: Bool?
   /// The name that it had in earlier versions.
   package var renamingIdentifier: Change = .asItIs
+  package var hashModifier: Change = .asItIs
 
   // Of relationships.
   package var isToMany: Bool?
@@ -48,7 +49,8 @@ package struct PropertySettings: Sendable {
   /// Whether everything is to stay.
   package var isEmpty: Bool {
     name == nil && isOptional == nil && isTransient == nil && renamingIdentifier == .asItIs
-      && minimum == .asItIs && maximum == .asItIs && ofAttributes.isEmpty && ofRelationships.isEmpty
+      && hashModifier == .asItIs && minimum == .asItIs && maximum == .asItIs && ofAttributes.isEmpty
+      && ofRelationships.isEmpty
   }
 
   /// The options of what is given and attributes alone have.
@@ -83,7 +85,7 @@ package struct PropertySettings: Sendable {
       throw failure(
         "\(label) is a relationship, which can't have \(ofAttributes.joined(separator: ", ")). Of relationships "
           + "--optional, --required, --transient, --to-many, --to-one, --min, --max, --ordered, --rule, --inverse, "
-          + "--rename and --renamed-from can be set.")
+          + "--hash-modifier, --rename and --renamed-from can be set.")
     }
     setFlags(of: &element)
     let isMany: Bool = isToMany ?? (element["toMany"] == "YES")
@@ -178,6 +180,7 @@ package struct PropertySettings: Sendable {
       if let flag { element.set(key, flag ? "YES" : nil) }
     }
     Self.set(renamingIdentifier, "elementID", &element)
+    Self.set(hashModifier, "versionHashModifier", &element)
   }
 
   private static func set(_ change: Change, _ key: String, _ element: inout SourceElement) {

@@ -295,6 +295,23 @@ struct ModelAddTests {
     }
   }
 
+  @Test(arguments: ["Item", "Item.title", "Item.tag"])
+  func `a hash modifier gives a part another version hash`(part: String) throws {
+    _ = try clarus("model new Shop --entity Item --entity Tag")
+    for line in [
+      "relationship Item.tag Tag --inverse items --inverse-to-many", "attribute Item.title String",
+    ] {
+      #expect(try clarus("model add Shop.xcdatamodeld \(line)").status == 0)
+    }
+    func hashes() throws -> String { try clarus("model hash Shop.xcdatamodeld").output }
+    let before: String = try hashes()
+    #expect(try clarus("model set Shop.xcdatamodeld \(part) --hash-modifier 2").status == 0)
+    let changed: String = try hashes()
+    #expect(changed != before)
+    #expect(try clarus("model set Shop.xcdatamodeld \(part) --no-hash-modifier").status == 0)
+    #expect(try hashes() == before)
+  }
+
   @Test(arguments: [
     ("model new Shop", "Shop.xcdatamodeld: There is a file already"),
     ("model new .Shop", "can't be the name of a model"),

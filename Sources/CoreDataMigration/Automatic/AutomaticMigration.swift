@@ -72,8 +72,9 @@ struct AutomaticMigration {
         + "\(mapping.file.map { "\($0.path) " } ?? "")leads to it from a version with the same ones, so that nothing tells whether "
         + "the store was migrated by it before.",
       advice:
-        "Give an attribute whose values it changes a hash modifier in the new version, and the mapping model the new hash; "
-        + "or run it once, with an NSMigrationManager.")
+        "Give an attribute whose values it changes a hash modifier in the new version (`clarus model set MODEL "
+        + "Entity.attribute --hash-modifier 2`), and make the mapping model anew; or run it once, with an NSMigrationManager."
+    )
   }
 
   private func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws

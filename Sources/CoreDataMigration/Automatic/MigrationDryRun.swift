@@ -42,12 +42,13 @@ struct MigrationDryRun {
   func problem() -> String? {
     let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
     manager.verifiesValues = step.mayLoseMembers
+    manager.isTrial = true
     manager.subject = step.subject(store: store.url, known)
     do {
       try manager.migrateStore(
         from: store.url, sourceType: store.type, options: step.sourceOptions(store), with: step.mapping,
         toDestinationURL: URL(fileURLWithPath: "/dev/null"), destinationType: NSInMemoryStoreType,
-        destinationOptions: store.options)
+        destinationOptions: store.options.filter { $0.key as? String == ClarusExactDecimalsKey })
       return nil
     } catch {
       return MigrationFailure.text(of: error)

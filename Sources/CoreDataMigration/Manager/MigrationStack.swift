@@ -16,7 +16,7 @@ final class MigrationStack {
   private(set) var mappings: [PreparedMapping] = []
   private var placeByMapping: [ObjectIdentifier: Int] = [:]
   var associations = Associations()
-  private let progress = Progress(totalUnitCount: 1000)
+  private let progress: Progress
   /// One for each object and pass.
   private var unitsDone: Int = 0
   private var unitsOfAll: Int = 0
@@ -30,6 +30,8 @@ final class MigrationStack {
   init(manager: NSMigrationManager, from sourcePlace: StorePlace, to destinationPlace: StorePlace) throws {
     self.manager = manager
     self.sourcePlace = sourcePlace
+    progress =
+      manager.isTrial ? .discreteProgress(totalUnitCount: 1000) : Progress(totalUnitCount: 1000)
     let ends: [NSManagedObjectModel] = [manager.sourceModel, manager.destinationModel]
     subject =
       manager.subject

@@ -65,6 +65,9 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
   final var subject: MigrationSubject?
   /// Whether the new store is read again and compared with the old one before the migration ends.
   final var verifiesValues: Bool = false
+  /// Whether the migration is no part of the thread's current `Progress`: a program may report its plan's run
+  /// by that.
+  final var isTrial: Bool = false
   /// Called with the numbers of objects that are done and of all.
   final var noteObjects: ((_ done: Int, _ total: Int) throws -> Void)?
 

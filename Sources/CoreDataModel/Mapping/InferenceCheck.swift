@@ -186,7 +186,10 @@ struct InferenceCheck {
         owner, path,
         "\(subject) is \(types.0) in the source, \(types.1) in the destination, which does not hold every "
           + "value of \(types.0).",
-        "Add an attribute of another name for the new type, or convert the values with a mapping model.",
+        "Add an attribute of another name for the new type, or convert the values with a mapping model"
+          + (path == new.name
+            ? ": `clarus model mapping` makes one with --value '\(owner).\(path)=\(Self.conversion(old, new))'."
+            : "."),
         needsExpression: path == new.name)
     }
     if old.isOptional && !new.isOptional && new.defaultValue == nil {
@@ -196,6 +199,23 @@ struct InferenceCheck {
           + "objects without one.", "Give it a default value, or keep it optional.",
         lacksValueOnly: path == new.name)
     }
+  }
+
+  /// An expression for a value of the new type.
+  private static func conversion(_ old: NSAttributeDescription, _ new: NSAttributeDescription) -> String {
+    let type: String? =
+      switch new.attributeType {
+      case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+        .floatAttributeType, .booleanAttributeType:
+        "NSNumber"
+      case .decimalAttributeType: "NSDecimalNumber"
+      case .stringAttributeType: "NSString"
+      case .dateAttributeType: "NSDate"
+      case .UUIDAttributeType: "NSUUID"
+      case .URIAttributeType: "NSURL"
+      default: nil
+      }
+    return type.map { "CAST($source.\(old.name), \"\($0)\")" } ?? "EXPRESSION"
   }
 
   private mutating func checkOptional(

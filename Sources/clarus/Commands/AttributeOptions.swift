@@ -67,12 +67,21 @@ struct AttributeOptions: ParsableArguments {
 
   @Flag(name: .long, help: "It had no other name.") var noRenamedFrom = false
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A text in its version hash, so that stores are migrated although nothing else of it changes.",
+      valueName: "text"))
+  var hashModifier: String?
+
+  @Flag(name: .long, help: "There is no such text.") var noHashModifier = false
+
   /// - Throws: `ValidationError` for options that contradict each other.
   func check() throws {
     for (name, value, isRemoved) in [
       ("default", self.default, noDefault), ("min", min, noMin), ("max", max, noMax),
       ("pattern", pattern, noPattern), ("transformer", transformer, noTransformer),
-      ("renamed-from", renamedFrom, noRenamedFrom),
+      ("renamed-from", renamedFrom, noRenamedFrom), ("hash-modifier", hashModifier, noHashModifier),
     ] where value != nil && isRemoved {
       throw ValidationError("--\(name) and --no-\(name) contradict each other; leave one out.")
     }
@@ -90,6 +99,7 @@ struct AttributeOptions: ParsableArguments {
     settings.allowsExternalStorage = external
     (settings.isIndexed, settings.isUnique) = (indexed, unique)
     settings.renamingIdentifier = PropertySettings.Change(renamedFrom, isRemoved: noRenamedFrom)
+    settings.hashModifier = PropertySettings.Change(hashModifier, isRemoved: noHashModifier)
     return settings
   }
 

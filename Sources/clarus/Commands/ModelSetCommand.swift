@@ -15,7 +15,7 @@ struct ModelSetCommand: ParsableCommand {
 
       Of a derived attribute the store makes the values: a default value, limits and --required are refused.
       Of relationships there are --required, --optional, --transient, --to-many, --to-one, --min, --max, --ordered, --rule, --inverse; \
-      of entities --abstract, --concrete, --parent, --class, --module. All have --rename and --renamed-from.
+      of entities --abstract, --concrete, --parent, --class, --module. All have --rename, --renamed-from and --hash-modifier.
 
       --rename changes the name and all that names it in the model: inverses, indexes, constraints, derivations, predicates; \
       destinations, parents, fetch requests, configurations. What is renamed keeps its values in a migration: its renaming identifier is \
@@ -83,16 +83,16 @@ struct ModelSetCommand: ParsableCommand {
   private func setEntity() throws {
     let settings: EntitySettings = try usageErrors(of: "model set") {
       var given: PropertySettings = options.settings
-      let renaming: PropertySettings.Change = given.renamingIdentifier
-      given.renamingIdentifier = .asItIs
+      let (renaming, modifier) = (given.renamingIdentifier, given.hashModifier)
+      (given.renamingIdentifier, given.hashModifier) = (.asItIs, .asItIs)
       if type != nil || !given.isEmpty || !others.ofProperties.isEmpty {
         throw ValidationError(
-          "'\(part)' is an entity; of those --abstract, --concrete, --parent, --class, --module, --rename and "
-            + "--renamed-from can be set. A property is written with its entity and a dot, as in `clarus model set MODEL "
+          "'\(part)' is an entity; of those --abstract, --concrete, --parent, --class, --module, --hash-modifier, --rename "
+            + "and --renamed-from can be set. A property is written with its entity and a dot, as in `clarus model set MODEL "
             + "\(part).title --required`.")
       }
       var settings: EntitySettings = others.entitySettings
-      settings.renamingIdentifier = renaming
+      (settings.renamingIdentifier, settings.hashModifier) = (renaming, modifier)
       if settings.isEmpty {
         throw ValidationError(
           "Nothing is named to be changed: give an option, such as --abstract or --rename, or a property with its "

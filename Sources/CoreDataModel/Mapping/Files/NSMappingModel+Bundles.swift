@@ -57,7 +57,7 @@ extension NSMappingModel {
     file = model.file
   }
 
-  /// All mapping models of the bundles that can be read, and of the others why they can't be, a sentence each.
+  /// All mapping models of the bundles that can be read, and why the others can't be, a sentence each.
   package static func all(in bundles: [Bundle]) -> (models: [NSMappingModel], errors: [String]) {
     var (models, errors): ([NSMappingModel], [String]) = ([], [])
     for url in bundles.flatMap(BundleModels.folders(of:)).flatMap(mappingModels) {
