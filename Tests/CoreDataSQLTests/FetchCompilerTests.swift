@@ -39,10 +39,24 @@ import Testing
     #expect(try sql(TestModel.plan("Novel")) == "SELECT t0.Z_PK, t0.Z_ENT FROM ZBOOK t0 WHERE t0.Z_ENT = ?")
     #expect(try compiler.ids(TestModel.plan("Novel")).bindings == [.integer(2)])
     var alone: FetchPlan = TestModel.plan("Book")
-    #expect(try sql(alone) == "SELECT t0.Z_PK, t0.Z_ENT FROM ZBOOK t0")
+    #expect(try sql(alone) == "SELECT t0.Z_PK, t0.Z_ENT FROM ZBOOK t0 ORDER BY t0.Z_PK")
     alone.includesSubentities = false
     #expect(try sql(alone) == "SELECT t0.Z_PK, t0.Z_ENT FROM ZBOOK t0 WHERE t0.Z_ENT = ?")
     #expect(try compiler.ids(alone).bindings == [.integer(1)])
+  }
+
+  // Finding: ids of a whole hierarchy came entity by entity, from the index of the entity numbers.
+  @Test(
+    arguments: [
+      ("Book", nil, "SELECT t0.Z_PK, t0.Z_ENT FROM ZBOOK t0 ORDER BY t0.Z_PK"),
+      ("Chapter", nil, "SELECT t0.Z_PK, t0.Z_ENT FROM ZCHAPTER t0 ORDER BY t0.Z_PK"),
+      ("Book", "title == 'a'", "SELECT t0.Z_PK, t0.Z_ENT, t0.Z_OPT FROM ZBOOK t0 WHERE t0.ZTITLE = ?"),
+      ("Chapter", "title == 'a'", "SELECT t0.Z_PK, t0.Z_ENT FROM ZCHAPTER t0 WHERE t0.ZTITLE = ?"),
+    ] as [(String, String?, String)])
+  func `unsorted ids come in the order of the rows`(entity: String, format: String?, expected: String) throws
+  {
+    #expect(
+      try sql(format.map { try TestModel.plan(entity, $0) } ?? TestModel.plan(entity)) == expected)
   }
 
   @Test func `order, limit and offset are bound and end with the key`() throws {

@@ -114,7 +114,7 @@ enum TestModel {
     _ format: String, _ arguments: [Any] = [], entity: String = "Person"
   ) throws -> String {
     let statement: CompiledStatement = try FetchCompiler(schema: schema)
-      .ids(plan(entity, format, arguments))
+      .rows(plan(entity, format, arguments)).statement
     let start: String = " FROM Z\(entity.uppercased()) t0"
     var text: String = statement.sql
     if let range = text.range(of: start) { text = String(text[range.upperBound...]) }
