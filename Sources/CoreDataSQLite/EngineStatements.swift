@@ -54,8 +54,8 @@ struct EngineStatements: Sendable {
     let columns: RowColumns
     private let statements: RowStatements
     private let one: String
-    /// Reads the rows between two keys.
-    let range: String
+    /// (first key, count): reads so many rows from a key on.
+    let run: String
     private let knownReader: Guarded<RowReader?> = Guarded(nil)
     /// By the number of keys.
     private let texts: Guarded<[Int: String]> = Guarded([:])
@@ -65,7 +65,7 @@ struct EngineStatements: Sendable {
       self.statements = statements
       self.columns = columns
       one = statements.rows(columns.names, count: 1)
-      range = statements.rowsBetween(columns.names)
+      run = statements.rowsFrom(columns.names)
     }
 
     /// The reader of these rows, which is made once.

@@ -161,7 +161,7 @@ final class RowReader: Sendable {
     let headerSize: Int = layout.headerSize
     let lowest: Int = columns.family.lowerBound
     let highest: Int = columns.family.upperBound
-    return try withValues(of: statement) { values in
+    return try statement.withValues { values in
       try steps.withUnsafeBufferPointer { steps in
         try ranges.withUnsafeBufferPointer { ranges in
           try schema.indexOfNumber.withUnsafeBufferPointer { numbers in
@@ -244,39 +244,6 @@ final class RowReader: Sendable {
           }
         }
       }
-    }
-  }
-
-  /// The values of a statement's current row.
-  ///
-  /// A row's values are objects that stay at their addresses while a statement runs, next to one another.
-  /// Looking one up by its column costs more than reading a number from it. So they are looked up once, and
-  /// again when the first one is at another address, which a union of several selections has.
-  private struct RowValues {
-    let addresses: UnsafeMutableBufferPointer<OpaquePointer?>
-
-    @inline(__always)
-    subscript(column: Int) -> OpaquePointer? { addresses.baseAddress.unsafelyUnwrapped[column] }
-
-    /// Called after each step.
-    @inline(__always)
-    func find(_ handle: OpaquePointer) {
-      let first: OpaquePointer? = sqlite3_column_value(handle, 0)
-      if first != self[0] { findAll(handle) }
-    }
-
-    @inline(never)
-    private func findAll(_ handle: OpaquePointer) {
-      for column in addresses.indices { addresses[column] = sqlite3_column_value(handle, Int32(column)) }
-    }
-  }
-
-  private func withValues<Result>(
-    of statement: RawStatement, _ body: (RowValues) throws -> Result
-  ) throws -> Result {
-    try withUnsafeTemporaryAllocation(of: OpaquePointer?.self, capacity: max(3, statement.columnCount)) {
-      $0.initialize(repeating: nil)
-      return try body(RowValues(addresses: $0))
     }
   }
 

@@ -38,9 +38,13 @@ extension SQLiteEngine {
       return try logged(compiled, database) {
         defer { statement.reset() }
         var ids: [RowID] = []
-        while try statement.step() {
-          guard let entity = schema.entityIndex(ofNumber: Int(statement.integer(1))) else { continue }
-          ids.append(RowID(entity: entity, key: statement.integer(0)))
+        try statement.withValues { values in
+          while try statement.step() {
+            values.find(statement.handle)
+            let number = Int(sqlite3_value_int64(values[1]))
+            guard let entity = schema.entityIndex(ofNumber: number) else { continue }
+            ids.append(RowID(entity: entity, key: sqlite3_value_int64(values[0])))
+          }
         }
         return (ids, ids.count)
       } ids: {
@@ -170,13 +174,16 @@ extension SQLiteEngine {
     }
     var batch = RowBatch()
     func read(
-      _ list: ArraySlice<Int64>, _ count: Int, _ sql: String, _ bind: (RawStatement) throws -> Void
+      _ list: ArraySlice<Int64>, _ count: Int, _ sql: String, upTo last: Int64? = nil,
+      _ bind: (RawStatement) throws -> Void
     ) throws {
       let statement = try RawStatement(database, sql, url: url)
       try bind(statement)
       _ = try logged(CompiledStatement(sql: sql, bindings: list.map { .integer($0) }), database) {
-        let (part, open) = try reader.readAll(statement, expected: count)
+        var (part, open): (RowBatch, [OpenTarget]) = try reader.readAll(statement, expected: count)
         try resolve(open, in: part, database)
+        // In place of rows that are gone there are some after the last one.
+        if let last { part.removeRows(after: last) }
         batch.slabs += part.slabs
         return (part, part.count)
       } ids: {
@@ -185,9 +192,9 @@ extension SQLiteEngine {
     }
     if let first = keys.first, let last = keys.last, Self.isSequence(keys) {
       // The table is read along, not searched for each key.
-      try read([first, last], keys.count, text.range) { statement in
+      try read([first, Int64(keys.count)], keys.count, text.run, upTo: last) { statement in
         try statement.bind(1, first)
-        try statement.bind(2, last)
+        try statement.bind(2, Int64(keys.count))
       }
       return batch
     }

@@ -357,6 +357,18 @@ public struct RowBatch: Sendable {
     }
   }
 
+  /// Removes the rows at the end whose keys are higher than a key; the rows must come by key, and no one else
+  /// may have the slabs yet.
+  package mutating func removeRows(after key: Int64) {
+    while let slab = slabs.last {
+      while slab.count > 0, RowLayout.key(slab.rows + (slab.count - 1) * slab.stride) > key {
+        slab.removeLastRow()
+      }
+      if slab.count > 0 { return }
+      slabs.removeLast()
+    }
+  }
+
   public var first: RowRef? { slabs.first { $0.count > 0 }?.row(0) }
 
   package var ids: [RowID] {

@@ -197,9 +197,10 @@ extension NSManagedObjectContext {
     }
     // Those read ahead get their rows when they fire: the newest ones then.
     let own: Set<Int64> = ahead.isEmpty ? [] : Set(page)
-    // Released after the lock: the last reference to an object may be one of these.
-    var found: [NSManagedObject] = []
-    found.reserveCapacity(rows.count)
+    var leaving = ReturnedReferences(batch)
+    defer { leaving.end() }
+    // Members of another batch, whose last reference must not be released under the lock.
+    var others: [NSManagedObject] = []
     identityMap.withTable(store: store.ordinal, root: layout.rootIndex) { table in
       for slab in rows.slabs {
         var slabs = References(slab, count: slab.count)
@@ -208,16 +209,21 @@ extension NSManagedObjectContext {
           let base: UnsafeMutableRawPointer = slab.rows + position * slab.stride
           let key: Int64 = RowLayout.key(base)
           if !own.isEmpty, !own.contains(key) { continue }
-          guard let known = IdentityMap.find(key, in: table) else { continue }
-          if known.flags.contains(.fault), known.rowBase == nil, !known.flags.contains(.remotelyDeleted) {
-            known.rowSlab = slabs.take()
-            known.rowBase = base
+          let isOfAnother: Bool? = IdentityMap.withUnretained(key, in: table) { known in
+            if known.flags.contains(.fault), known.rowBase == nil, !known.flags.contains(.remotelyDeleted) {
+              known.rowSlab = slabs.take()
+              known.rowBase = base
+            }
+            guard known.faultBatch === batch else { return known.faultBatch != nil }
+            known.giveUpFaultBatch()
+            leaving.count()
+            return false
           }
-          found.append(known)
+          if isOfAnother == true, let alive = IdentityMap.find(key, in: table) { others.append(alive) }
         }
       }
     }
-    for known in found { known.faultBatch = nil }
+    for other in others { other.faultBatch = nil }
     object.faultBatch = nil
   }
 

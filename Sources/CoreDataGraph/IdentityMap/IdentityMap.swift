@@ -259,6 +259,19 @@ final class IdentityMap: @unchecked Sendable {
     table.find(key).flatMap(retained)
   }
 
+  /// Runs `body` with the object of a key, if there is one, without retaining it. Its deinitialiser may have
+  /// begun on another thread: it is waiting for the lock then, and releases what `body` gives the object.
+  ///
+  /// Call it only inside `withTable`.
+  @inline(__always)
+  static func withUnretained<Result>(
+    _ key: Int64, in table: Int64HashMap, _ body: (NSManagedObject) -> Result
+  ) -> Result? {
+    guard let payload = table.find(key), let pointer = UnsafeMutableRawPointer(bitPattern: UInt(payload))
+    else { return nil }
+    return Unmanaged<NSManagedObject>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+  }
+
   private static func retained(_ payload: UInt64) -> NSManagedObject? {
     guard let pointer = UnsafeMutableRawPointer(bitPattern: UInt(payload)),
       let alive = swift_tryRetain(pointer)

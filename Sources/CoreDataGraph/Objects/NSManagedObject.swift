@@ -39,7 +39,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Changed by `insertFlags`, `removeFlags`, and by `UnitOfWork`.
   @exclusivity(unchecked) final private(set) var flags: ObjectFlags = []
   final var cachedID: NSManagedObjectID?
-  final var faultBatch: FaultBatch?
+  /// The faults that were made together with this one, as long as none of them has loaded them.
+  @exclusivity(unchecked) final var faultBatch: FaultBatch?
   /// The observers of the object; nil if there are none.
   final var observation: ObjectObservation?
 
@@ -98,6 +99,12 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
       rowSlab = newValue?.slab
       rowBase = newValue?.base
     }
+  }
+
+  /// Leaves the batch without releasing it: the caller releases the references of many objects at once.
+  @inline(__always)
+  final func giveUpFaultBatch() {
+    withUnsafeMutablePointer(to: &faultBatch) { $0.initialize(to: nil) }
   }
 
   // MARK: Flags

@@ -92,6 +92,26 @@ struct References<Object: AnyObject> {
   }
 }
 
+/// References to one object that owners have given up, released by one atomic operation in place of one for
+/// each.
+struct ReturnedReferences<Object: AnyObject> {
+  private let object: Object
+  private var given: Int = 0
+
+  /// `end` must be called.
+  init(_ object: Object) { self.object = object }
+
+  /// An owner has given up its reference.
+  @inline(__always)
+  mutating func count() { given &+= 1 }
+
+  /// Releases the references that were given up.
+  mutating func end() {
+    if given > 0 { swift_release_n(Unmanaged.passUnretained(object).toOpaque(), UInt32(given)) }
+    given = 0
+  }
+}
+
 /// What the hot paths read of an entity.
 struct EntityFacts {
   /// The serial of the model, which accessors compare at every read.

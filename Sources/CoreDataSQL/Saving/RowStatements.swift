@@ -45,15 +45,15 @@ package struct RowStatements: Sendable {
 
   /// (keys): key, entity number, version and columns of rows.
   package func rows(_ columns: [String], count: Int) -> String {
-    select(
-      identity + ([table.version] + columns).map { .column(nil, $0) }, where: isAmong(count))
+    select(columnsOfRow(columns), where: isAmong(count))
   }
 
-  /// (first key, last key): the rows between them, these included.
-  package func rowsBetween(_ columns: [String]) -> String {
+  /// (first key, count): so many rows from a key on, by key. Counting them costs less than comparing each
+  /// with a last key.
+  package func rowsFrom(_ columns: [String]) -> String {
     select(
-      identity + ([table.version] + columns).map { .column(nil, $0) },
-      where: .between(.column(nil, table.key), .parameter(1), .parameter(2)))
+      columnsOfRow(columns), where: .binary(.greaterOrEqual, .column(nil, table.key), .parameter(1)),
+      order: [SQLOrderTerm(.column(nil, table.key), ascending: true)], limit: .parameter(2))
   }
 
   /// (keys): key and entity number of rows.
@@ -66,12 +66,16 @@ package struct RowStatements: Sendable {
     }
     let isOther: SQLExpression = .binary(
       .unequal, .column(nil, table.key), .parameter(columns.count + 1))
-    return select(identity, where: .conjunction(equal + [isOther]), limit: 1)
+    return select(identity, where: .conjunction(equal + [isOther]), limit: .integer(1))
   }
 
   // MARK: Pieces
 
   private var identity: [SQLExpression] { [.column(nil, table.key), table.entityNumber(nil)] }
+
+  private func columnsOfRow(_ columns: [String]) -> [SQLExpression] {
+    identity + ([table.version] + columns).map { .column(nil, $0) }
+  }
 
   private func isVersion(_ value: SQLExpression) -> SQLExpression {
     .binary(.equal, .builtin(dialect.firstPresent, [.column(nil, table.version), .integer(0)]), value)
@@ -81,12 +85,14 @@ package struct RowStatements: Sendable {
     .inList(.column(nil, table.key), (1...count).map(SQLExpression.parameter))
   }
 
-  private func select(_ columns: [SQLExpression], where condition: SQLExpression, limit: Int64? = nil)
-    -> String
-  {
+  private func select(
+    _ columns: [SQLExpression], where condition: SQLExpression, order: [SQLOrderTerm] = [],
+    limit: SQLExpression? = nil
+  ) -> String {
     var select = SelectStatement(columns: columns, source: .table(table.name, alias: nil))
     select.condition = condition
-    select.limit = limit.map(SQLExpression.integer)
+    select.order = order
+    select.limit = limit
     return text(.select(select))
   }
 
