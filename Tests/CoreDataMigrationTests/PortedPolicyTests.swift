@@ -27,6 +27,25 @@ final class GroupingPolicy: NSEntityMigrationPolicy {
   }
 }
 
+/// Changes its mapping, once or for each object, and lets the default policy do the work.
+final class ChangingPolicy: NSEntityMigrationPolicy {
+  private static func set(_ property: String, to text: String, in mapping: NSEntityMapping) {
+    mapping.attributeMappings?.first { $0.name == property }?.valueExpression =
+      NSExpression(forConstantValue: text)
+  }
+
+  override func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws {
+    Self.set("title", to: "begun", in: mapping)
+  }
+
+  override func createDestinationInstances(
+    forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+  ) throws {
+    Self.set("note", to: "of \(sInstance.value(forKey: "name") ?? "")", in: mapping)
+    try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+  }
+}
+
 /// A manager with a function for the source expressions of its mappings.
 final class ChoosingManager: NSMigrationManager, @unchecked Sendable {
   override class var expressionFunctions: [PolicyFunction] {
@@ -67,6 +86,30 @@ struct PortedPolicyTests {
       }
     }
     #expect(groups.sorted() == ["group 0 401", "group 1 401", "group 2 401"])
+  }
+
+  // Finding: the expressions were taken before the policy ran, and the values were lost silently.
+  @Test("a policy may change the expressions of its mapping", arguments: [StoreKind.sqlite, .xml])
+  func changedMapping(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let second = Versions.first {
+      $0.entitiesByName["Person"]?.properties += ["note", "title"].map {
+        World.attribute($0, .stringAttributeType)
+      }
+    }
+    let program = try SourceModel.write([Versions.first(), second], in: folder)
+    let mapping: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: Versions.first(), destinationModel: program)
+    let person = try #require(mapping.entityMappings?.first { $0.destinationEntityName == "Person" })
+    person.entityMigrationPolicyClassName = NSStringFromClass(ChangingPolicy.self)
+    try MigrationPlan(forStoreAt: url, to: program, mapping: mapping).run()
+    let texts: [String] = try Versions.using(program, kind, url) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map {
+        "\($0.value(forKey: "title") ?? "nil") \($0.value(forKey: "note") ?? "nil")"
+      }.sorted()
+    }
+    #expect(texts == ["begun of person 0", "begun of person 1", "begun of person 2"])
   }
 
   @Test("the progress of a manager can be observed")

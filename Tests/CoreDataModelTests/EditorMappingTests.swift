@@ -71,7 +71,11 @@ struct EditorMappingTests {
         + value("name", "People"),
       property("RELATIONSHIP", "e2", "items", value("sourcemappingname", "Other"))
         + property("RELATIONSHIP", "e2", "pet", value("sourcekeypath", "$source.pet"))
-        + property("RELATIONSHIP", "e2", "bare", value("autogenerateexpression", "0"))),
+        + property("RELATIONSHIP", "e2", "bare", value("autogenerateexpression", "0"))
+        + property(
+          "RELATIONSHIP", "e2", "pets",
+          value("sourcekeypath", "$source.items.@distinctUnionOfObjects.owner.pet")
+            + value("sourcemappingname", "AnimalToAnimal"))),
     entity(
       "e3", value("sourcename", "Animal") + value("destinationname", "Animal") + value("mappingnumber", "3")),
     entity("e4", value("sourcename", "Dog") + value("destinationname", "Dog") + value("mappingnumber", "4")),
@@ -112,6 +116,7 @@ struct EditorMappingTests {
         "bare ← default",
         "items ← FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\" , \"Other\", $source.items)",
         "pet ← FUNCTION($manager, \"destinationInstancesForSourceRelationshipNamed:sourceInstances:\" , \"pet\", $source.pet)",
+        "pets ← FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\" , \"AnimalToAnimal\", $source.items.@distinctUnionOfObjects.owner.pet)",
       ])
     #expect(byName["ItemToNew"]?.entityMigrationPolicyClassName == "App.Policy")
     #expect(byName["New"]?.sourceExpression == nil)

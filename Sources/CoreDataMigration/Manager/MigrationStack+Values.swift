@@ -51,7 +51,7 @@ extension MigrationStack {
   }
 
   private func prepared(_ mapping: NSEntityMapping) throws -> PreparedMapping {
-    if let found = preparedMapping(mapping) { return found }
+    if let found = try preparedMapping(mapping) { return found }
     throw MigrationFailure.mapping(
       mapping.name ?? "", reason: "it is not one of the mapping model that is being migrated",
       advice: "Pass the mapping that the policy was called with.")

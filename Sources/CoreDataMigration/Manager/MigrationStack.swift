@@ -109,8 +109,14 @@ final class MigrationStack {
     destination.store.metadata = metadata
   }
 
-  func preparedMapping(_ mapping: NSEntityMapping) -> PreparedMapping? {
-    placeByMapping[ObjectIdentifier(mapping)].map { mappings[$0] }
+  /// nil if it is none of the mapping model. Prepared anew if a policy has changed it.
+  func preparedMapping(_ mapping: NSEntityMapping) throws -> PreparedMapping? {
+    guard let place = placeByMapping[ObjectIdentifier(mapping)] else { return nil }
+    if !mappings[place].isCurrent {
+      mappings[place] = try PreparedMapping(
+        mapping, from: source.model, to: destination.model, policy: mappings[place].policy)
+    }
+    return mappings[place]
   }
 
   // MARK: Passes

@@ -12,6 +12,8 @@ struct PreparedMapping {
   let policy: NSEntityMigrationPolicy
   let attributes: [Value]
   let relationships: [Value]
+  /// The expressions of all properties when this was made.
+  private let expressions: [ObjectIdentifier?]
 
   /// How one property of the destination gets its value.
   struct Value {
@@ -48,6 +50,7 @@ struct PreparedMapping {
     guard let value = value(of: property) else { return nil }
     if let key = value.key { return key }
     guard value.property is NSRelationshipDescription else { return nil }
+    if let path = value.expression.associated?.path { return path.contains(".") ? nil : path }
     let keys: Set<String> = value.expression.expressionNode().keysOfSource
     return keys.count == 1 ? keys.first : nil
   }
@@ -59,9 +62,23 @@ struct PreparedMapping {
       ?? value.expression.pathWithStandard.flatMap { $0.contains(".") ? nil : $0 }
   }
 
-  init(_ mapping: NSEntityMapping, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
-    throws
-  {
+  /// Whether the mapping is as it was when this was made: a policy of the program may change it for each
+  /// object, and let the default policy do the rest.
+  var isCurrent: Bool {
+    type(of: policy) == NSEntityMigrationPolicy.self || expressions == Self.expressions(of: mapping)
+  }
+
+  private static func expressions(of mapping: NSEntityMapping) -> [ObjectIdentifier?] {
+    ((mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])).map { property in
+      property.valueExpression.map(ObjectIdentifier.init)
+    }
+  }
+
+  /// `policy`: nil for a new one of the mapping's class.
+  init(
+    _ mapping: NSEntityMapping, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+    policy known: NSEntityMigrationPolicy? = nil
+  ) throws {
     self.mapping = mapping
     let name: String = mapping.name ?? ""
     func entity(_ entityName: String?, _ model: NSManagedObjectModel, _ side: String) throws
@@ -81,7 +98,8 @@ struct PreparedMapping {
         name, reason: "its destination entity '\(target.name ?? "")' is abstract",
         advice: "Map to one of its sub-entities, or name a policy that makes them.")
     }
-    policy = try Self.policyClass(mapping).init()
+    policy = try known ?? Self.policyClass(mapping).init()
+    expressions = Self.expressions(of: mapping)
     func values(_ list: [NSPropertyMapping]?) throws -> [Value] {
       try (list ?? []).compactMap { property in
         let key: String = property.name ?? ""

@@ -35,12 +35,12 @@ struct MigrationRehearsal {
         // The tables of a virtual one are made with it, and one of an unknown module can't be made here.
         if let sql = object.sql { try? database.execute(sql: sql) }
       }
-      let indexes: [String] = objects.filter(\.isVirtualTable).map(\.name)
-        .filter { Self.rebuildError(of: $0, database) == nil }
+      let indexes: [String] = try objects.filter(\.isVirtualTable).map(\.name)
+        .filter { try Self.rebuildError(of: $0, database, url) == nil }
       var result = Result(refusal: try refusal(database, url))
       if result.refusal != nil { return result }
-      result.notes = indexes.compactMap { name in
-        Self.rebuildError(of: name, database).map { reason in
+      result.notes = try indexes.compactMap { name in
+        try Self.rebuildError(of: name, database, url).map { reason in
           "The full-text index \(name) of another program can't be read afterwards (\(reason)): that program has to make it "
             + "anew."
         }
@@ -66,13 +66,16 @@ struct MigrationRehearsal {
 
   /// Why a full-text index can't be filled from the table that it indexes; nil if it can. Virtual tables of
   /// other modules know no such command.
-  private static func rebuildError(of name: String, _ database: Database) -> String? {
-    let quoted: String = SQLiteIdentifier.quoted(name)
+  private static func rebuildError(of name: String, _ database: Database, _ url: URL) throws -> String? {
+    let command: RowTree = .insert(InsertStatement(into: name, [name], values: [.bound(.text("rebuild"))]))
+    let statement: CompiledStatement = SQLRenderer.statement(command, dialect: SQLiteDialect())
     do {
-      try database.execute(sql: "INSERT INTO \(quoted)(\(quoted)) VALUES ('rebuild')")
+      let raw = try RawStatement(database, statement.sql, url: url)
+      try raw.bind(statement.bindings)
+      try raw.run()
       return nil
-    } catch {
-      return (error as? DatabaseError)?.message ?? "\(error)"
+    } catch StoreError.database(_, let message, _, _) {
+      return message
     }
   }
 }

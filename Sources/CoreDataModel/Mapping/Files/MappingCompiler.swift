@@ -134,13 +134,20 @@ struct MappingCompiler {
     return MappingExpressions.destinations(of: path)
   }
 
-  /// The relationship at the end of a path; nil if the path leads elsewhere.
+  /// The operators of key paths whose value has the objects of what follows.
+  private static let unions: Set<Substring> = [
+    "@unionOfObjects", "@distinctUnionOfObjects", "@unionOfArrays", "@distinctUnionOfArrays",
+    "@unionOfSets", "@distinctUnionOfSets",
+  ]
+
+  /// The relationship at the end of a path, such as `countries.@distinctUnionOfSets.moods`; nil if the path
+  /// leads elsewhere.
   private static func relationship(
     _ path: String, of entity: NSEntityDescription
   ) -> NSRelationshipDescription? {
     var owner: NSEntityDescription? = entity
     var found: NSRelationshipDescription?
-    for key in path.split(separator: ".", omittingEmptySubsequences: false) {
+    for key in path.split(separator: ".", omittingEmptySubsequences: false) where !unions.contains(key) {
       guard let next = owner?.relationshipsByName[String(key)] else { return nil }
       (found, owner) = (next, next.destinationEntity)
     }
