@@ -316,6 +316,22 @@ struct PorterTests {
     #expect(result.text == text && result.findings == [], "\(result.findings)")
   }
 
+  // Finding: one extension of it hid every use of an absent type, and a type of the program one of SwiftUI.
+  @Test(
+    arguments: [
+      (
+        "extension NSBatchDeleteResult { var n: Int { 0 } }\nfunc f() -> NSBatchDeleteResult? { nil }",
+        [.absentType, .absentType]
+      ),
+      ("extension UIColor { struct Shade {} }\nlet s: UIColor.Shade? = nil", [.appleClass, .appleClass]),
+      ("struct FetchRequest {}\nlet r: FetchRequest? = nil", []),
+      ("struct FetchRequest {}\nlet r: SwiftUI.FetchRequest<Item>? = nil", [.appleClass]),
+    ] as [(String, [PortingRule])])
+  func `what an extension extends is not declared by it`(_ text: String, _ rules: [PortingRule]) throws {
+    let result = try port(text)
+    #expect(result.findings.map(\.rule) == rules, "\(result.findings)")
+  }
+
   @Test func `methods of a policy that expressions may call are listed`() throws {
     let method: String = "@objc func label(_ name: String) -> String { name }"
     // What is not written: an error pointer, closures, a class that is elsewhere.

@@ -61,12 +61,14 @@ extension PortingPass {
   /// which knows the types of other modules.
   mutating func appleClass(_ index: Int) {
     let name: String = text(index)
-    guard style == .kept, let module = AppleClasses.module(of: name), platform.canImport(module) == false,
-      !typeNames.contains(name), text(index - 1) != "." || text(index - 2) == module,
-      text(index + 1) != ":",
+    guard style == .kept, let module = AppleClasses.module(of: name), platform.canImport(module) == false
+    else { return }
+    // The program may have a type of this name too.
+    let isQualified: Bool = text(index - 1) == "." && text(index - 2) == module
+    guard isQualified || !typeNames.contains(name) && text(index - 1) != ".", text(index + 1) != ":",
       !["func", "var", "let", "case", "class", "struct", "typealias"].contains(text(index - 1))
     else { return }
-    if AppleClasses.common.contains(name), !imports(module) { return }
+    if AppleClasses.common.contains(name), !isQualified, !imports(module) { return }
     note(
       .appleClass, at: tokens[index].range,
       "\(name) is in \(module), which exists on Apple's platforms only: put what uses it into #if canImport(\(module))."

@@ -57,7 +57,8 @@ package struct Porter {
     var hasAliases: Bool = false
     func collect(_ declarations: [TypeDeclaration]) {
       for type in declarations {
-        typeNames.formUnion(type.name)
+        // An extension declares nothing: what it extends may be absent.
+        if type.kind != .extension, let name = type.name.last { typeNames.insert(name) }
         if type.kind == .typealias, let name = type.name.first, Self.ambiguousNames.contains(name) {
           hasAliases = true
         }
