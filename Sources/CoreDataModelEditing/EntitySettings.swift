@@ -30,9 +30,9 @@ package struct EntitySettings: Sendable {
   /// Changes all but the name.
   func apply(to element: inout SourceElement) {
     if let isAbstract { element.set("isAbstract", isAbstract ? "YES" : nil) }
-    if parent != .asItIs { element.set("parentEntity", parent.value) }
-    if renamingIdentifier != .asItIs { element.set("elementID", renamingIdentifier.value) }
-    if hashModifier != .asItIs { element.set("versionHashModifier", hashModifier.value) }
+    parent.apply("parentEntity", to: &element)
+    renamingIdentifier.apply("elementID", to: &element)
+    hashModifier.apply("versionHashModifier", to: &element)
     if className != nil || module != .asItIs {
       setClass(className ?? Self.simpleClass(element) ?? element["name"] ?? "", of: &element)
     }

@@ -12,8 +12,9 @@ import CoreDataModel
 ///     theirs  entity Note, entity Item with a relationship to Note
 ///     merged  entity Memo (renaming identifier Note), entity Item with a relationship to Memo
 ///
-/// Entities are renamed first, then the properties of each. A new name that something else has in one of the
-/// documents is left alone: the merge then takes the part for a removed one and a new one.
+/// Entities are renamed first, then the properties of each. Where a new name is one that the other side gave
+/// to another part, the name is ours': theirs gives way, and the conflict says so. A new name that something
+/// else has had before is left alone: the merge then takes the part for a removed one and a new one.
 struct MergeRenaming {
   private(set) var conflicts: [ModelMerge.Conflict] = []
   /// The base, ours, theirs.
@@ -48,23 +49,28 @@ struct MergeRenaming {
     let identifier: String?
   }
 
-  private func elements(_ scope: Scope, _ draft: Draft) -> [SourceElement] {
-    switch scope {
-    case .entities: return draft.root.children("entity")
-    case .properties(let entity):
-      let kinds: Set<String> = ["attribute", "relationship", "fetchedProperty"]
-      return draft.root.place("entity", named: entity).map {
-        draft.root[at: $0].children.filter { kinds.contains($0.name) }
-      } ?? []
+  /// The elements of each document.
+  private func elements(_ scope: Scope) -> [[SourceElement]] {
+    drafts.map { draft in
+      switch scope {
+      case .entities: draft.root.children("entity")
+      case .properties(let entity):
+        draft.root.place("entity", named: entity).map { Self.properties(of: draft.root[at: $0]) } ?? []
+      }
     }
   }
 
+  private static func properties(of entity: SourceElement) -> [SourceElement] {
+    let kinds: Set<String> = ["attribute", "relationship", "fetchedProperty"]
+    return entity.children.filter { kinds.contains($0.name) }
+  }
+
   private func parts(_ scope: Scope) -> [Part] {
-    let elements: [[SourceElement]] = drafts.map { self.elements(scope, $0) }
+    let elements: [[SourceElement]] = elements(scope)
     let sides: [[String: SourceElement]] = elements.dropFirst().map {
       Self.counterparts(of: elements[0], in: $0)
     }
-    let parts: [Part] = elements[0].compactMap { element in
+    return elements[0].compactMap { element in
       guard let name = element["name"] else { return nil }
       let found: [SourceElement?] = sides.map { side in
         side[name].flatMap { $0.name == element.name ? $0 : nil }
@@ -74,7 +80,6 @@ struct MergeRenaming {
         kind: element.name, names: [name] + found.map { $0?["name"] }, new: new["name"] ?? "",
         identifier: new["elementID"])
     }
-    return Self.withFreeNames(parts, elements)
   }
 
   /// What a side has of the base, by the names of the base.
@@ -123,38 +128,45 @@ struct MergeRenaming {
   // MARK: Renaming
 
   private mutating func rename(_ scope: Scope) {
-    let parts: [Part] = parts(scope)
+    settleNames(scope)
+    let parts: [Part] = Self.withFreeNames(parts(scope), elements(scope))
     for part in parts { tell(part, scope) }
     for document in drafts.indices {
-      // Names may change in a circle, so that each part gets first one that nothing has.
-      for (number, part) in parts.enumerated() {
-        if let name = part.names[document] { rename(name, to: Self.passing(number), part, scope, document) }
-      }
-      for (number, part) in parts.enumerated() where part.names[document] != nil {
-        rename(Self.passing(number), to: part.new, part, scope, document)
-        // In the base not of what a side removed: the removal would agree with what the other side has.
-        if part.names.allSatisfy({ $0 != nil }) {
-          update(part.new, part, scope, document) { $0.set("elementID", part.identifier) }
-        }
+      rename(
+        parts.compactMap { part in part.names[document].map { Change(part.kind, $0, part.new) } }, scope,
+        document)
+      // In the base not of what a side removed: the removal would agree with what the other side has.
+      for part in parts where part.names.allSatisfy({ $0 != nil }) {
+        update(part.new, part.kind, scope, document) { $0.set("elementID", part.identifier) }
       }
     }
   }
 
-  private static func passing(_ number: Int) -> String { "renamed__\(number)__" }
+  /// A new name for an element.
+  private struct Change {
+    let kind: String
+    let old: String
+    let new: String
 
-  private mutating func rename(
-    _ old: String, to new: String, _ part: Part, _ scope: Scope, _ document: Int
-  ) {
-    switch scope {
-    case .entities: drafts[document].renameReferences(toEntity: old, to: new)
-    case .properties(let entity):
-      drafts[document].renameReferences(old, ofEntity: entity, to: new) { _ in }
+    init(_ kind: String, _ old: String, _ new: String) { (self.kind, self.old, self.new) = (kind, old, new) }
+  }
+
+  private mutating func rename(_ changes: [Change], _ scope: Scope, _ document: Int) {
+    // Names may change in a circle, so that each part gets first one that nothing has.
+    let passing: [Change] = changes.enumerated().map { Change($1.kind, $1.old, "renamed__\($0)__") }
+    let last: [Change] = zip(passing, changes).map { Change($0.kind, $0.new, $1.new) }
+    for change in passing + last {
+      switch scope {
+      case .entities: drafts[document].renameReferences(toEntity: change.old, to: change.new)
+      case .properties(let entity):
+        drafts[document].renameReferences(change.old, ofEntity: entity, to: change.new) { _ in }
+      }
+      update(change.old, change.kind, scope, document) { $0.set("name", change.new) }
     }
-    update(old, part, scope, document) { $0.set("name", new) }
   }
 
   private mutating func update(
-    _ name: String, _ part: Part, _ scope: Scope, _ document: Int, _ change: (inout SourceElement) -> Void
+    _ name: String, _ kind: String, _ scope: Scope, _ document: Int, _ change: (inout SourceElement) -> Void
   ) {
     switch scope {
     case .entities:
@@ -163,7 +175,7 @@ struct MergeRenaming {
       }
     case .properties(let entity):
       if let place = drafts[document].root.place("entity", named: entity),
-        let inner = drafts[document].root[at: place].place(part.kind, named: name)
+        let inner = drafts[document].root[at: place].place(kind, named: name)
       {
         change(&drafts[document].root[at: place][at: inner])
       }
@@ -175,16 +187,105 @@ struct MergeRenaming {
     guard let old = part.names[0], let ours = part.names[1], let theirs = part.names[2],
       Set([old, ours, theirs]).count == 3
     else { return }
-    let label: String =
-      switch scope {
-      case .entities: ours
-      case .properties(let entity): "\(entity).\(ours)"
-      }
+    let label: String = Self.label(ours, scope)
     conflicts.append(
       ModelMerge.Conflict(
         part: label,
         reason:
           "both renamed this: it was \"\(old)\", ours is \"\(ours)\", theirs \"\(theirs)\": ours stays; to take "
           + "theirs, rename it with `clarus model set MODEL \(label) --rename \(theirs)`"))
+  }
+
+  private static func label(_ name: String, _ scope: Scope) -> String {
+    switch scope {
+    case .entities: name
+    case .properties(let entity): "\(entity).\(name)"
+    }
+  }
+
+  // MARK: Names that both sides give
+
+  /// Changes names in theirs until no side gives a part a name that the other side gave to another one.
+  ///
+  ///     ours    Item, and a new entity Thing      ours    Thing (was Item)
+  ///     theirs  Thing (was Item)                  theirs  Item, and a new entity Thing
+  ///     then    Item                              then    Item, and a new entity Thing2
+  private mutating func settleNames(_ scope: Scope) {
+    // Each round takes a name from a part of theirs.
+    for _ in 0..<elements(scope)[2].count {
+      let (parts, elements) = (parts(scope), elements(scope))
+      func has(_ document: Int, _ name: String) -> Bool { elements[document].contains { $0["name"] == name } }
+      func isNew(_ name: String, _ document: Int) -> Bool {
+        has(document, name) && !has(0, name) && !parts.contains { $0.names[document] == name }
+      }
+      if let part = parts.first(where: { part in
+        part.names[1] == part.names[0] && part.names[2] == part.new
+          && (isNew(part.new, 1) || parts.contains { $0.names[1] == part.new && $0.new == part.new })
+      }) {
+        keepName(of: part, parts, elements, scope)
+      } else if let part = parts.first(where: { $0.names[1] == $0.new && isNew($0.new, 2) }) {
+        giveWay(part, elements, scope)
+      } else {
+        return
+      }
+    }
+  }
+
+  /// Takes the renaming of a part back in theirs, with those to a name that is no longer free then.
+  private mutating func keepName(
+    of part: Part, _ parts: [Part], _ elements: [[SourceElement]], _ scope: Scope
+  ) {
+    var kept: [Part] = [part]
+    while let next = parts.first(where: { other in
+      !kept.contains { $0.names[0] == other.names[0] } && kept.contains { $0.names[0] == other.names[2] }
+    }) {
+      kept.append(next)
+    }
+    let changes: [Change] = kept.compactMap { part in
+      guard let old = part.names[0], let new = part.names[2] else { return nil }
+      return Change(part.kind, new, old)
+    }
+    rename(changes, scope, 2)
+    for change in changes {
+      let before: SourceElement? = elements[0].first { $0["name"] == change.new && $0.name == change.kind }
+      update(change.new, change.kind, scope, 2) { element in
+        element.set("elementID", before?["elementID"])
+        if EntitySettings.simpleClass(element) == change.old {
+          element.set("representedClassName", before?["representedClassName"])
+        }
+      }
+      let label: String = Self.label(change.new, scope)
+      conflicts.append(
+        ModelMerge.Conflict(
+          part: label,
+          reason: "theirs renamed this to \"\(change.old)\", and "
+            + (change.old == part.new ? "ours has another part of that name" : "that name is not free then")
+            + ": it stays \"\(change.new)\" as in ours; to take theirs, give the other one another name, then "
+            + "`clarus model set MODEL \(label) --rename \(change.old)`"))
+    }
+  }
+
+  /// Gives what theirs added another name, since ours renamed a part to the one that it has.
+  private mutating func giveWay(_ part: Part, _ elements: [[SourceElement]], _ scope: Scope) {
+    guard let element = elements[2].first(where: { $0["name"] == part.new }) else { return }
+    let entities: [SourceElement] = drafts.flatMap { $0.root.children("entity") }
+    // Names of properties must be other than those of ancestors too.
+    let taken: Set<String> =
+      switch scope {
+      case .entities: Set(entities.compactMap { $0["name"] })
+      case .properties: Set(entities.flatMap(Self.properties).compactMap { $0["name"] })
+      }
+    guard let free = (2...taken.count + 2).map({ "\(part.new)\($0)" }).first(where: { !taken.contains($0) })
+    else { return }
+    rename([Change(element.name, part.new, free)], scope, 2)
+    update(free, element.name, scope, 2) { element in
+      if EntitySettings.simpleClass(element) == part.new { EntitySettings().setClass(free, of: &element) }
+    }
+    let label: String = Self.label(free, scope)
+    conflicts.append(
+      ModelMerge.Conflict(
+        part: label,
+        reason: "theirs added this as \"\(part.new)\", which is the name that ours gave to "
+          + "\"\(part.names[0] ?? "")\": choose its name with `clarus model set MODEL \(label) --rename NAME`"))
   }
 }

@@ -225,6 +225,7 @@ package struct ModelEdit {
     try body(&draft)
     var changed: ModelDocument = document
     changed.root = draft.root
+    try draft.requireText()
     let after: Findings = try Self.findings(of: changed)
     let found: [ModelProblem] = after.problems.filter { !before.problems.contains($0) }
     let errors: [ModelProblem] = found.filter { $0.severity == .error }
@@ -260,6 +261,29 @@ struct Draft {
   let file: String
 
   func failure(_ reason: String) -> ModelFileError { ModelFileError(file: file, reason: reason) }
+
+  /// - Throws: ``ModelFileError`` for a value with a character that XML can't have, which no reader would read.
+  func requireText() throws { try requireText(root) }
+
+  private func requireText(_ element: SourceElement) throws {
+    for attribute in element.attributes {
+      guard let wrong = attribute.value.unicodeScalars.first(where: { !Self.isXML($0) }) else { continue }
+      let number: String = String(wrong.value, radix: 16, uppercase: true)
+      throw failure(
+        "\(attribute.name) would be '\(attribute.value)', with the character U+"
+          + String(repeating: "0", count: max(0, 4 - number.count)) + number
+          + ", which the file of a model can't have; leave it out.")
+    }
+    for child in element.children { try requireText(child) }
+  }
+
+  private static func isXML(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x9, 0xA, 0xD: true
+    case 0..<0x20, 0xFFFE, 0xFFFF: false
+    default: true
+    }
+  }
 
   func place(ofEntity name: String) throws -> Int {
     if let place = root.place("entity", named: name) { return place }

@@ -37,10 +37,16 @@ package struct NewAttribute: Sendable {
     element.set("valueTransformerName", kind.standardTransformer)
     element.set("usesScalarValueType", kind.standardScalar)
     try settings.apply(to: &element, failure)
-    if settings.defaultValue == .asItIs {
+    if settings.defaultValue == .asItIs, !excludesZero {
       element.set("defaultValueString", kind.standardDefault(isOptional: element["optional"] == "YES"))
     }
     return element
+  }
+
+  /// Whether the limits leave out the default value that the editor gives numbers.
+  private var excludesZero: Bool {
+    let (minimum, maximum) = (settings.minimum.value.flatMap(Double.init), settings.maximum.value.flatMap(Double.init))
+    return minimum.map { $0 > 0 } == true || maximum.map { $0 < 0 } == true
   }
 }
 

@@ -14,6 +14,10 @@ package struct PropertySettings: Sendable {
     }
 
     var value: String? { if case .given(let value) = self { value } else { nil } }
+
+    func apply(_ key: String, to element: inout SourceElement) {
+      if self != .asItIs { element.set(key, value) }
+    }
   }
 
   /// A new name.
@@ -125,7 +129,7 @@ package struct PropertySettings: Sendable {
       if let text = change.value, Int(text).map({ $0 < 0 }) ?? true {
         throw failure("--\(option): '\(text)' is no number of objects.")
       }
-      Self.set(change, key, &element)
+      change.apply(key, to: &element)
     }
     if let deleteRule { element.set("deletionRule", deleteRule.editorName) }
   }
@@ -163,11 +167,11 @@ package struct PropertySettings: Sendable {
       case .given(let text): element.set(key, isDate ? try Self.seconds(text, failure) : text)
       }
     }
-    Self.set(pattern, "regularExpressionString", &element)
+    pattern.apply("regularExpressionString", to: &element)
     if valueTransformer == .removed {
       element.set("valueTransformerName", AttributeKind(new).standardTransformer)
     } else {
-      Self.set(valueTransformer, "valueTransformerName", &element)
+      valueTransformer.apply("valueTransformerName", to: &element)
     }
   }
 
@@ -179,12 +183,8 @@ package struct PropertySettings: Sendable {
     ] {
       if let flag { element.set(key, flag ? "YES" : nil) }
     }
-    Self.set(renamingIdentifier, "elementID", &element)
-    Self.set(hashModifier, "versionHashModifier", &element)
-  }
-
-  private static func set(_ change: Change, _ key: String, _ element: inout SourceElement) {
-    if change != .asItIs { element.set(key, change.value) }
+    renamingIdentifier.apply("elementID", to: &element)
+    hashModifier.apply("versionHashModifier", to: &element)
   }
 
   // MARK: Types

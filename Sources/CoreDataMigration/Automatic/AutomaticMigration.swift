@@ -179,10 +179,9 @@ struct AutomaticMigration {
     let source: URL = number == 1 ? store.url : staging.made(byStep: number - 1)
     let made: URL = staging.made(byStep: number)
     try staging.prepare(step: number)
-    let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
-    manager.verifiesValues = verifiesValues || step.mayLoseMembers
+    let manager: NSMigrationManager = step.manager(of: store, known)
+    if verifiesValues { manager.verifiesValues = true }
     manager.noteObjects = note
-    manager.subject = step.subject(store: store.url, known)
     try manager.migrateStore(
       from: source, sourceType: store.type, options: step.sourceOptions(store), with: step.mapping,
       toDestinationURL: made, destinationType: store.type, destinationOptions: store.options)

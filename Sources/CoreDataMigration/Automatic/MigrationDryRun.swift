@@ -40,10 +40,8 @@ struct MigrationDryRun {
 
   /// The error that ends the migration, as text; nil if nothing does.
   func problem() -> String? {
-    let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
-    manager.verifiesValues = step.mayLoseMembers
+    let manager: NSMigrationManager = step.manager(of: store, known)
     manager.isTrial = true
-    manager.subject = step.subject(store: store.url, known)
     do {
       try manager.migrateStore(
         from: store.url, sourceType: store.type, options: step.sourceOptions(store), with: step.mapping,

@@ -37,11 +37,15 @@ public struct MigrationStep {
     return store.options.merging([NSIgnorePersistentStoreVersioningOption: true]) { $1 }
   }
 
-  /// What errors name, in place of what one step of several reads and writes.
-  func subject(store: URL, _ known: KnownModels) -> MigrationSubject {
-    MigrationSubject(
-      store: store, source: known.title(of: source), destination: known.title(of: destination),
+  /// A manager for the step, whose errors name the store and the versions in place of what one step of
+  /// several reads and writes.
+  func manager(of store: OutdatedStore, _ known: KnownModels) -> NSMigrationManager {
+    let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
+    manager.verifiesValues = mayLoseMembers
+    manager.subject = MigrationSubject(
+      store: store.url, source: known.title(of: source), destination: known.title(of: destination),
       isInferred: isInferred)
+    return manager
   }
 
   /// By a mapping model of the program's.

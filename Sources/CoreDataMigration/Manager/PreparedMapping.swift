@@ -12,8 +12,6 @@ struct PreparedMapping {
   let policy: NSEntityMigrationPolicy
   let attributes: [Value]
   let relationships: [Value]
-  /// The expressions of all properties when this was made.
-  private let expressions: [ObjectIdentifier?]
 
   /// How one property of the destination gets its value.
   struct Value {
@@ -65,13 +63,21 @@ struct PreparedMapping {
   /// Whether the mapping is as it was when this was made: a policy of the program may change it for each
   /// object, and let the default policy do the rest.
   var isCurrent: Bool {
-    type(of: policy) == NSEntityMigrationPolicy.self || expressions == Self.expressions(of: mapping)
+    type(of: policy) == NSEntityMigrationPolicy.self
+      || Self.has(attributes, mapping.attributeMappings)
+        && Self.has(relationships, mapping.relationshipMappings)
   }
 
-  private static func expressions(of mapping: NSEntityMapping) -> [ObjectIdentifier?] {
-    ((mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])).map { property in
-      property.valueExpression.map(ObjectIdentifier.init)
+  /// Whether the values are those of the properties that have expressions.
+  private static func has(_ values: [Value], _ properties: [NSPropertyMapping]?) -> Bool {
+    var place: Int = 0
+    for property in properties ?? [] {
+      guard let expression = property.valueExpression else { continue }
+      guard place < values.count, values[place].mapping === property, values[place].expression === expression
+      else { return false }
+      place += 1
     }
+    return place == values.count
   }
 
   /// `policy`: nil for a new one of the mapping's class.
@@ -99,7 +105,6 @@ struct PreparedMapping {
         advice: "Map to one of its sub-entities, or name a policy that makes them.")
     }
     policy = try known ?? Self.policyClass(mapping).init()
-    expressions = Self.expressions(of: mapping)
     func values(_ list: [NSPropertyMapping]?) throws -> [Value] {
       try (list ?? []).compactMap { property in
         let key: String = property.name ?? ""

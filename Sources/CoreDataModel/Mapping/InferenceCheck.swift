@@ -203,19 +203,14 @@ struct InferenceCheck {
 
   /// An expression for a value of the new type.
   private static func conversion(_ old: NSAttributeDescription, _ new: NSAttributeDescription) -> String {
-    let type: String? =
-      switch new.attributeType {
-      case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-        .floatAttributeType, .booleanAttributeType:
-        "NSNumber"
-      case .decimalAttributeType: "NSDecimalNumber"
-      case .stringAttributeType: "NSString"
-      case .dateAttributeType: "NSDate"
-      case .UUIDAttributeType: "NSUUID"
-      case .URIAttributeType: "NSURL"
-      default: nil
-      }
-    return type.map { "CAST($source.\(old.name), \"\($0)\")" } ?? "EXPRESSION"
+    // CAST makes none of these.
+    let others: [NSAttributeType] = [
+      .binaryDataAttributeType, .objectIDAttributeType, .compositeAttributeType,
+    ]
+    guard !others.contains(new.attributeType), let name = new.attributeType.valueClassName else {
+      return "EXPRESSION"
+    }
+    return "CAST($source.\(old.name), \"\(name)\")"
   }
 
   private mutating func checkOptional(

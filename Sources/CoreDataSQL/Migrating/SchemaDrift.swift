@@ -25,10 +25,7 @@ package struct SchemaDrift {
   package func foreignTablesAndColumns() -> [StoreDrift] { foreignColumns() + foreignObjects([.table]) }
 
   /// The names of triggers that are none of the model's.
-  package func foreignTriggers() -> [String] {
-    facts.objects.filter { $0.kind == .trigger && !AppleNames.isTrigger(DatabaseNames.fold($0.name)) }
-      .map(\.name).sorted()
-  }
+  package func foreignTriggers() -> [String] { foreign([.trigger]).map(\.name).sorted() }
 
   /// R-trees and indexes that the database lacks.
   func missingDefinitions() -> [String] {
@@ -68,9 +65,17 @@ package struct SchemaDrift {
   private func foreignObjects(
     _ kinds: Set<MigrationFacts.Object.Kind> = [.table, .index, .trigger, .view]
   ) -> [StoreDrift] {
+    foreign(kinds).map { object in
+      let kind: String = object.kind.rawValue.prefix(1).uppercased() + object.kind.rawValue.dropFirst()
+      return StoreDrift(.foreign, "\(kind) \(object.name) is not of the model.")
+    }
+  }
+
+  private func foreign(_ kinds: Set<MigrationFacts.Object.Kind>) -> [MigrationFacts.Object] {
     // An R-tree keeps its contents in three more tables; other virtual tables do alike.
     let virtual: [String] = facts.objects.filter(\.isVirtualTable).map { DatabaseNames.fold($0.name) + "_" }
-    return facts.objects.filter { kinds.contains($0.kind) }.compactMap { object in
+    return facts.objects.filter { object in
+      guard kinds.contains(object.kind) else { return false }
       let name: String = DatabaseNames.fold(object.name)
       let isOwn: Bool =
         switch object.kind {
@@ -83,9 +88,7 @@ package struct SchemaDrift {
         case .trigger: AppleNames.isTrigger(name)
         case .view: false
         }
-      if isOwn { return nil }
-      let kind: String = object.kind.rawValue.prefix(1).uppercased() + object.kind.rawValue.dropFirst()
-      return StoreDrift(.foreign, "\(kind) \(object.name) is not of the model.")
+      return !isOwn
     }
   }
 }

@@ -7,6 +7,8 @@ import GRDB
 /// Compares what a migration has written with what was there before, in its transaction.
 struct MigrationProof {
   let migration: InPlaceMigration
+  /// The file before the migration.
+  let facts: MigrationFacts
   let verification: MigrationVerification
   let database: Database
   let url: URL
@@ -85,5 +87,8 @@ struct MigrationProof {
     return (0..<select.columnCount).map { select.integer($0) }
   }
 
-  private func failure(_ what: String) -> StoreError { .migration(url: url, .proofFailed(what)) }
+  private func failure(_ what: String) -> StoreError {
+    let triggers: [String] = SchemaDrift(migration.old, facts).foreignTriggers()
+    return .migration(url: url, .proofFailed(what, triggers: triggers))
+  }
 }

@@ -76,7 +76,7 @@ struct AttributeOptions: ParsableArguments {
 
   @Flag(name: .long, help: "There is no such text.") var noHashModifier = false
 
-  /// - Throws: `ValidationError` for options that contradict each other.
+  /// - Throws: `ValidationError` for options that contradict each other, and for empty texts.
   func check() throws {
     for (name, value, isRemoved) in [
       ("default", self.default, noDefault), ("min", min, noMin), ("max", max, noMax),
@@ -84,6 +84,12 @@ struct AttributeOptions: ParsableArguments {
       ("renamed-from", renamedFrom, noRenamedFrom), ("hash-modifier", hashModifier, noHashModifier),
     ] where value != nil && isRemoved {
       throw ValidationError("--\(name) and --no-\(name) contradict each other; leave one out.")
+    }
+    for (name, value) in [
+      ("pattern", pattern), ("transformer", transformer), ("renamed-from", renamedFrom),
+      ("hash-modifier", hashModifier),
+    ] where value?.isEmpty == true {
+      throw ValidationError("--\(name) is empty: write a text, or take away what there is with --no-\(name).")
     }
   }
 

@@ -102,6 +102,13 @@ struct ModelMappingCommand: ParsableCommand {
             + "in \(output), before a store is migrated by it: --value '\(refusal.entity).\(refusal.property ?? "")=…' "
             + "of this command writes one."))
     }
+    if old.model.entityVersionHashesByName == new.model.entityVersionHashesByName {
+      writeToStandardError(
+        ErrorText.oneLine(
+          "'\(old.name)' and '\(new.name)' have the same version hashes: a store of the one is a store of the other, so that no "
+            + "migration uses \(output). Give what gets other values a hash modifier in the newer version (`clarus model "
+            + "set MODEL Entity.attribute --hash-modifier 2`), and write the mapping model anew."))
+    }
     let standard = StandardOutput()
     let count: Int = model.entityMappings.count
     try standard.writeLine(

@@ -17,9 +17,9 @@ extension NSMappingModel {
     var found: [NSMappingModel] = []
     var misfits: [String] = []
     let folders: [URL] = (bundles ?? [.main]).flatMap(BundleModels.folders(of:))
-    for url in folders.flatMap(mappingModels) {
+    for (url, result) in read(in: folders) {
       do {
-        let model: NSMappingModel = try load(contentsOf: url)
+        let model: NSMappingModel = try result.get()
         if let misfit = model.misfit(source, destination) {
           misfits.append("\(url.lastPathComponent): \(misfit)")
         } else {
@@ -60,14 +60,17 @@ extension NSMappingModel {
   /// All mapping models of the bundles that can be read, and why the others can't be, a sentence each.
   package static func all(in bundles: [Bundle]) -> (models: [NSMappingModel], errors: [String]) {
     var (models, errors): ([NSMappingModel], [String]) = ([], [])
-    for url in bundles.flatMap(BundleModels.folders(of:)).flatMap(mappingModels) {
-      do {
-        models.append(try load(contentsOf: url))
-      } catch {
-        errors.append("\(url.path): \(ErrorMessage.reason(of: error))")
+    for (url, result) in read(in: bundles.flatMap(BundleModels.folders(of:))) {
+      switch result {
+      case .success(let model): models.append(model)
+      case .failure(let error): errors.append("\(url.path): \(ErrorMessage.reason(of: error))")
       }
     }
     return (models, errors)
+  }
+
+  private static func read(in folders: [URL]) -> [(url: URL, result: Result<NSMappingModel, any Error>)] {
+    folders.flatMap(mappingModels).map { url in (url, Result { try load(contentsOf: url) }) }
   }
 
   /// The one of several that is for these versions, and of those the one that leaves out the fewest entities:
