@@ -286,6 +286,7 @@ struct MergeRenaming {
       ModelMerge.Conflict(
         part: label,
         reason: "theirs added this as \"\(part.new)\", which is the name that ours gave to "
-          + "\"\(part.names[0] ?? "")\": choose its name with `clarus model set MODEL \(label) --rename NAME`"))
+          + "\"\(part.names[0] ?? "")\": choose its name with `clarus model set MODEL \(label) --rename NAME`"
+      ))
   }
 }

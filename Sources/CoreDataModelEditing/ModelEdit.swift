@@ -3,7 +3,7 @@ import CoreDataModelChecking
 import CoreDataPredicates
 import Foundation
 
-/// Additions to a source, and changes of properties: what Xcode's editor would write, and not a byte
+/// Additions to a source, changes of parts, and removals: what Xcode's editor would write, and not a byte
 /// elsewhere.
 ///
 /// An edit is checked as a whole. What the model can't be used with afterwards, by the rules of
@@ -214,6 +214,29 @@ package struct ModelEdit {
     }
   }
 
+  // MARK: Removals
+
+  /// Removes an attribute, a relationship or a fetched property with the indexes and constraints that name
+  /// it; its inverse has none then.
+  ///
+  /// - Throws: ``ModelFileError`` if there is no such property, a predicate or an expression names it, or the
+  ///   model could not be used.
+  package mutating func remove(_ name: String, from entity: String) throws {
+    var told: [String] = []
+    try change { draft in
+      told = try draft.removeProperty(name, inEntityAt: try draft.place(ofEntity: entity))
+    }
+    remarks += told
+  }
+
+  /// Removes an entity.
+  ///
+  /// - Throws: ``ModelFileError`` if there is no such entity, something leads to it, derives from it or
+  ///   fetches it, or the model could not be used.
+  package mutating func remove(entity: String) throws {
+    try change { draft in try draft.removeEntity(entity) }
+  }
+
   // MARK: Checking
 
   /// New entities have no properties, and nothing leads to them.
@@ -262,7 +285,8 @@ struct Draft {
 
   func failure(_ reason: String) -> ModelFileError { ModelFileError(file: file, reason: reason) }
 
-  /// - Throws: ``ModelFileError`` for a value with a character that XML can't have, which no reader would read.
+  /// - Throws: ``ModelFileError`` for a value with a character that XML can't have, which no reader would
+  ///   read.
   func requireText() throws { try requireText(root) }
 
   private func requireText(_ element: SourceElement) throws {

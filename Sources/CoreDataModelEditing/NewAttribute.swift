@@ -45,7 +45,9 @@ package struct NewAttribute: Sendable {
 
   /// Whether the limits leave out the default value that the editor gives numbers.
   private var excludesZero: Bool {
-    let (minimum, maximum) = (settings.minimum.value.flatMap(Double.init), settings.maximum.value.flatMap(Double.init))
+    let (minimum, maximum) = (
+      settings.minimum.value.flatMap(Double.init), settings.maximum.value.flatMap(Double.init)
+    )
     return minimum.map { $0 > 0 } == true || maximum.map { $0 < 0 } == true
   }
 }

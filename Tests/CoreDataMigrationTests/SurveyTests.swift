@@ -25,9 +25,9 @@ struct SurveyTests {
     let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: first, destinationModel: second)
     func plan() throws -> MigrationPlan { try MigrationPlan(forStoreAt: url, to: second, mapping: mapping) }
     try change(url, "DELETE FROM ZCATEGORY", "DELETE FROM ZTAG")
-    let warnings: String = try plan().warnings.joined(separator: "\n")
+    let losses: String = try plan().losses.joined(separator: "\n")
     for property in ["Item.category", "tags"] {
-      #expect(warnings.contains("1 reference(s) of") && warnings.contains(property), "\(warnings)")
+      #expect(losses.contains("1 reference(s) of") && losses.contains(property), "\(losses)")
     }
     try change(url, "UPDATE ZKINDS SET ZI16 = 70000")
     let refused: MigrationPlan = try plan()

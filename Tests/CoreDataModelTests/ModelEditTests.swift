@@ -493,6 +493,83 @@ struct ModelEditTests {
   }
 
   // Finding: a number that had been a text got the default value 0, with which stores were filled.
+  // Finding: no command took a part out of a model.
+  @Test func `a part is removed with what has no meaning without it, and what needs it keeps it`() throws {
+    let start: ModelEdit = try Self.edit(
+      """
+          <entity name="Gift" representedClassName="Gift" parentEntity="Item" syncable="YES">
+              <uniquenessConstraints>
+                  <uniquenessConstraint>
+                      <constraint value="title"/>
+                      <constraint value="code"/>
+                  </uniquenessConstraint>
+              </uniquenessConstraints>
+          </entity>
+          <entity name="Item" representedClassName="Item" syncable="YES">
+              <attribute name="code" optional="YES" attributeType="String"/>
+              <attribute name="folded" optional="YES" attributeType="String" derived="YES" derivationExpression="canonical:(code)"/>
+              <attribute name="title" optional="YES" attributeType="String"/>
+              <relationship name="shop" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Shop" inverseName="items" inverseEntity="Shop"/>
+              <fetchIndex name="byTitle" partialIndexPredicate="title != nil">
+                  <fetchIndexElement property="title" type="Binary" order="ascending"/>
+              </fetchIndex>
+          </entity>
+          <entity name="Shop" representedClassName="Shop" syncable="YES">
+              <attribute name="name" optional="YES" attributeType="String"/>
+              <relationship name="items" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Item" inverseName="shop" inverseEntity="Item"/>
+          </entity>
+          <fetchRequest name="Named" entity="Item" predicateString="shop.name == $NAME"/>
+          <configuration name="Some">
+              <memberEntity name="Gift"/>
+              <memberEntity name="Shop"/>
+          </configuration>
+      """)
+    let before: String = Self.text(start)
+    func removed(_ path: String) throws -> ModelEdit {
+      var edit: ModelEdit = start
+      let names: [Substring] = path.split(separator: ".")
+      if names.count == 1 {
+        try edit.remove(entity: path)
+      } else {
+        try edit.remove(String(names[1]), from: String(names[0]))
+      }
+      return edit
+    }
+    for (path, says) in [
+      (
+        "Item.code",
+        "Item.code is needed: Item.folded names it (canonical:(code)). Change or remove that first."
+      ),
+      ("Shop.name", "Shop.name is needed: the fetch request 'Named' names it (shop.name == $NAME)."),
+      (
+        "Item",
+        "Item is needed: Gift derives from it; Shop.items leads to it; the fetch request 'Named' fetches it."
+      ),
+      ("Gift.title", "Gift inherits 'title' from Item: change Item.title."),
+      ("Item.titel", "Did you mean \"title\"?"), ("Itm", "Did you mean \"Item\"?"),
+    ] {
+      let error: (any Error)? = #expect(throws: (any Error).self) { _ = try removed(path) }
+      #expect("\(error!)".contains(says), "\(path): \(error!)")
+    }
+    let title: ModelEdit = try removed("Item.title")
+    #expect(
+      title.remarks == [
+        "The constraint (title, code) of Gift is removed with it.",
+        "The fetch index 'byTitle' of Item is removed with it.",
+      ])
+    func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+    #expect(
+      lines(Self.text(title)).difference(from: lines(before)).allSatisfy {
+        if case .insert(_, let line, _) = $0 { line.contains("entity name=\"Gift\"") } else { true }
+      })
+    #expect(!Self.text(title).contains("title"))
+    let shop: ModelEdit = try removed("Shop.items")
+    #expect(Self.text(shop).contains("destinationEntity=\"Shop\"/>"))
+    #expect(shop.warnings.map(\.code) == ["no-inverse"], "\(shop.warnings)")
+    let gift: ModelEdit = try removed("Gift")
+    #expect(!Self.text(gift).contains("Gift") && Self.text(gift).contains("memberEntity name=\"Shop\""))
+  }
+
   @Test func `a new type brings no default value`() throws {
     for isRequired in [false, true] {
       var edit = try Self.edit(

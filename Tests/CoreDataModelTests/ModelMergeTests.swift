@@ -570,7 +570,8 @@ struct ModelMergeTests {
     #expect(merged > 0)
   }
 
-  /// Both sides rename and add with the same few names: neither loses a part of the base, or one that it added.
+  /// Both sides rename and add with the same few names: neither loses a part of the base, or one that it
+  /// added.
   @Test func `no part is lost where both sides give the same names`() throws {
     let seed: UInt64 = Seed.given ?? UInt64.random(in: 0...UInt64.max)
     print("the same names: seed \(seed)")

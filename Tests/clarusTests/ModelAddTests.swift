@@ -159,6 +159,33 @@ struct ModelAddTests {
     #expect(source.contains("minValueString=\"-5\" maxValueString=\"-.5\" defaultValueString=\"-2e0\""))
   }
 
+  // Finding: a number with a least value of 1900 had the default value 0, which it refuses.
+  @Test(arguments: [("--min 1900", false), ("--max -1", false), ("--min 0 --max 9", true)])
+  func `the default value of the editor is one that the limits allow`(limits: String, hasDefault: Bool) throws
+  {
+    _ = try clarus("model new Shop --entity Item")
+    let run: CommandLineRun = try clarus(
+      "model add Shop.xcdatamodeld attribute Item.year 'Integer 16' \(limits)")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    let source: String = try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents")
+    #expect(source.contains("defaultValueString") == hasDefault)
+  }
+
+  @Test func `a removed part is gone from the file, and what needs it keeps it`() throws {
+    _ = try clarus("model new Shop --entity Item --entity Tag")
+    let line = "relationship Item.tag Tag --inverse items --inverse-to-many"
+    #expect(try clarus("model add Shop.xcdatamodeld \(line)").status == 0)
+    let before: String = try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents")
+    let refused: CommandLineRun = try clarus("model remove Shop.xcdatamodeld Tag")
+    #expect(
+      refused.status == 1 && refused.errors.contains("Tag is needed: Item.tag leads to it."), "\(refused)")
+    #expect(
+      try clarus("model add Shop.xcdatamodeld attribute Item.title String --indexed --unique").status == 0)
+    let removed: CommandLineRun = try clarus("model remove Shop.xcdatamodeld Item.title")
+    #expect(removed.output.hasSuffix("contents: removed Item.title\n"), "\(removed)")
+    #expect(try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents") == before)
+  }
+
   @Test(arguments: ["String", "NSObject", "Data", "Task"])
   func `a class that hides a common type is told of`(name: String) throws {
     _ = try clarus("model new Shop --entity Item")
@@ -461,6 +488,16 @@ struct ModelAddTests {
       "Unknown option '--frobnicate'. See 'clarus model set --help'"
     ),
     ("model set Shop.xcdatamodeld Item.kind String", "which can't have a type. Of relationships"),
+    (
+      "model set Shop.xcdatamodeld Item.title --hash-modifier ''",
+      "--hash-modifier is empty: write a text, or take away what there is with --no-hash-modifier."
+    ),
+    (
+      "model set Shop.xcdatamodeld Item.title --pattern \"$(printf 'a\\001')\"",
+      "with the character U+0001, which the file of a model can't have; leave it out."
+    ),
+    ("model remove Shop.xcdatamodeld Item.titl", "Did you mean \"title\"?"),
+    ("model remove Shop.xcdatamodeld Item.", "as in `clarus model remove MODEL Item.title`"),
     (
       "model add Shop.xcdatamodeld relationship Item.x Item --rule casc",
       "Please provide one of 'nullify', 'cascade', 'deny' or 'no-action'."

@@ -5,7 +5,7 @@ import CoreDataStorage
 /// nil, or there is none.
 struct LostReferences {
   /// That they are nil afterwards, or lost with their property; a sentence each.
-  private(set) var warnings: [String] = []
+  private(set) var losses: [String] = []
   /// Those that the new model requires, so that the copy would not be valid.
   private(set) var problems: [String] = []
 
@@ -28,13 +28,13 @@ struct LostReferences {
     _ step: MigrationStep
   ) {
     guard !copies.isEmpty else {
-      warnings.append("\(fact); the new store has no such property.")
+      losses.append("\(fact); the new store has no such property.")
       return
     }
     let required = copies.first { !$0.relationship.isOptional && !$0.relationship.isToMany }
     guard let required else {
       let isToMany: Bool = copies.contains { $0.relationship.isToMany }
-      warnings.append("\(fact), and will be \(isToMany ? "left out" : "nil").")
+      losses.append("\(fact), and will be \(isToMany ? "left out" : "nil").")
       return
     }
     problems.append(

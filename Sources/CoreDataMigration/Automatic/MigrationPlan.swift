@@ -82,17 +82,15 @@ public struct MigrationPlan: CustomStringConvertible {
   /// In the order in which they are run; none if the store has the model already.
   public let steps: [Step]
   /// What is lost: the objects of entities and the values of properties that the new model does not have; if
-  /// objects are copied, also tables and columns of other programs. Of what the store has no object or value
-  /// of nothing is lost; where that is not known, in a later step, it counts.
+  /// objects are copied, also tables and columns of other programs, references whose objects are not in the
+  /// store, and of computed values those of which an expression makes none and numbers that an attribute cuts
+  /// off. Of what the store has no object or value of nothing is lost; where that is not known, in a later
+  /// step, it counts. Expressions are evaluated for 10,000 objects of each entity at most.
   public let losses: [String]
   /// What is worth knowing before, a sentence each: too little space, another process that has the store
   /// open, indexes that the store lacks, references that lead nowhere; of a store that needs no migration,
   /// names that were exchanged without a trace in the version hashes.
   public let warnings: [String]
-  /// Of the warnings those of references that the copy leaves out, since their objects are not in the store.
-  package let lostReferences: [String]
-  /// Of the warnings those of values of which an expression makes none.
-  package let lostValues: [String]
   /// Why the store can't be brought back by a migration down to its present version with all values as they
   /// are now, a sentence each; none if it can.
   public let obstaclesToReturn: [String]
@@ -204,15 +202,13 @@ public struct MigrationPlan: CustomStringConvertible {
       steps.flatMap { step in
         let place: String = found.count > 1 ? " (in the step from \(step.source) to \(step.destination))" : ""
         return step.losses.map { $0 + place }
-      } + foreign
+      } + lost.losses + (inPlace == nil ? doubts : []) + foreign
     warnings =
       steps.isEmpty
       ? ExchangedNames(store, file, migration.known).warnings()
-      : survey.warnings(drift) + doubts + lost.warnings
+      : survey.warnings(drift) + (inPlace == nil ? [] : doubts)
         + Self.sentences(of: steps, givenMapping: migration.mapping)
         + steps.compactMap(Self.rivals) + Self.unreadable(steps)
-    lostReferences = lost.warnings
-    lostValues = inPlace == nil ? doubts : []
     obstaclesToReturn = survey.obstaclesToReturn + foreign
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
     completedSteps = migration.completed(of: found)

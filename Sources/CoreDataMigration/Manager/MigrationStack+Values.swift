@@ -187,10 +187,12 @@ extension MigrationStack {
         ? attribute.defaultValue : PreparedMapping.widened(given, for: attribute)
       let found: Any? =
         value.isElement ? made.value(forKeyPath: value.path) : try made.readValue(forKey: attribute.name)
-      if !PlistValue.areEqual(found, wanted),
-        PredicateValue(normalizing: found) != PredicateValue(normalizing: wanted),
-        !Self.areEqualArchives(found, wanted, attribute)
-      {
+      let isSame: Bool =
+        PlistValue.areEqual(found, wanted)
+        || PredicateValue(normalizing: found) == PredicateValue(normalizing: wanted)
+        || Self.areEqualArchives(found, wanted, attribute)
+      // A number of another type may be equal to what was rounded.
+      if !isSame || PreparedMapping.cutOff(wanted, by: attribute) != nil {
         throw refuse(attribute, found, wanted)
       }
     }

@@ -33,7 +33,9 @@ extension PreparedMapping {
   }
 
   /// What is stored of a number that the attribute cuts off: integers of those with a fraction, yes or no of
-  /// other numbers than 1 and 0. nil if the value stays as it is.
+  /// other numbers than 1 and 0, the nearest number of those with more digits than a Double or a Float has.
+  /// nil if the value stays as it is. A decimal number such as 19.99 does, though no Double is equal to it:
+  /// it reads the same.
   static func cutOff(_ value: Any?, by attribute: NSAttributeDescription) -> String? {
     let found = PredicateValue(normalizing: value)
     switch attribute.attributeType {
@@ -54,12 +56,36 @@ extension PreparedMapping {
         default: true
         }
       return isOrdinary ? nil : "yes"
+    case .doubleAttributeType: return nearest(found, Double.self)
+    case .floatAttributeType: return nearest(found, Float.self)
     default: return nil
     }
   }
 
-  private static func whole(_ number: Double) -> String {
-    Int64(exactly: number.rounded(.towardZero)).map { "\($0)" } ?? "\(number.rounded(.towardZero))"
+  private static func nearest<Number: BinaryFloatingPoint & LosslessStringConvertible>(
+    _ value: PredicateValue, _ type: Number.Type
+  ) -> String? {
+    switch value {
+    case .integer(let number): Number(exactly: number) == nil ? shown(Number(number)) : nil
+    case .unsigned(let number): Number(exactly: number) == nil ? shown(Number(number)) : nil
+    case .double(let number):
+      // A value that is too large is refused, not rounded.
+      Number(exactly: number) == nil && number.isFinite && "\(Number(number))" != "\(number)"
+        ? shown(Number(number)) : nil
+    case .decimal(let number):
+      Number("\(number)").flatMap { nearest in
+        Decimal(string: "\(nearest)") == number ? nil : shown(nearest)
+      }
+    default: nil
+    }
+  }
+
+  private static func whole(_ number: Double) -> String { shown(number.rounded(.towardZero)) }
+
+  private static func shown<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ number: Number)
+    -> String
+  {
+    Int64(exactly: number).map { "\($0)" } ?? "\(number)"
   }
 
   /// A number for a decimal attribute, as a decimal number: a mapping may widen a type. What is too large for

@@ -116,7 +116,7 @@ struct MigrateCommand: ParsableCommand {
           try output.writeLine(DisplayWidth.escaped(line))
         }
       }
-      for loss in planned.losses + planned.lostReferences + planned.lostValues {
+      for loss in planned.losses {
         try output.writeLine(DisplayWidth.escaped("lost: \(loss)"))
       }
     }

@@ -55,10 +55,13 @@ struct EditedModel: ParsableArguments {
   var modelVersion: String?
 
   /// Edits the `contents` file of the version, and says what was done: `added Item.title`.
+  ///
+  /// - Parameter command: the one that runs, for the error of a file that is not there.
   func edit(
-    _ what: String, _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
+    _ what: String, by command: String = "model add",
+    _ body: (inout ModelEdit, _ others: () -> [FormerName.Version]) throws -> Void
   ) throws {
-    try ModelArgument.requireFile(model, of: "model add")
+    try ModelArgument.requireFile(model, of: command)
     try SourcePackage.edit(at: URL(fileURLWithPath: model)) { try edit($0, what, body) }
   }
 

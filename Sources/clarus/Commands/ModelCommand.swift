@@ -5,13 +5,13 @@ struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
     abstract:
-      "Shows, draws, hashes, checks, compares, maps, merges, compiles or squashes models, makes, extends and changes them, and writes "
+      "Shows, draws, hashes, checks, compares, maps, merges, compiles or squashes models, makes, extends, changes and prunes them, and writes "
       + "their classes and sources.",
     subcommands: [
       ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self,
       ModelSquashCommand.self, ModelMergeCommand.self, ModelGenerateCommand.self, ModelCompileCommand.self,
       ModelDecompileCommand.self, ModelFromStoreCommand.self, ModelGraphCommand.self, ModelNewCommand.self,
-      ModelAddCommand.self, ModelSetCommand.self, ModelMappingCommand.self,
+      ModelAddCommand.self, ModelSetCommand.self, ModelRemoveCommand.self, ModelMappingCommand.self,
     ])
 }
 

@@ -31,6 +31,8 @@ struct ModelSetCommand: ParsableCommand {
         clarus model set Shop.xcdatamodeld Item --rename Product --class ShopProduct --parent Thing
       """)
 
+  private static let name: String = "model set"
+
   @OptionGroup var target: EditedModel
 
   @Argument(
@@ -45,11 +47,12 @@ struct ModelSetCommand: ParsableCommand {
 
   func run() throws {
     // Not in validate(), which precedes the check for options that there are not.
-    try usageErrors(of: "model set") {
+    try usageErrors(of: Self.name) {
       try options.check()
       try others.check()
     }
-    try ModelArgument.requireFile(target.model, of: "model set")
+    // Before what is said of the other arguments.
+    try ModelArgument.requireFile(target.model, of: Self.name)
     if part.contains(".") { try setProperty() } else { try setEntity() }
   }
 
@@ -57,7 +60,7 @@ struct ModelSetCommand: ParsableCommand {
     "Nothing is named to be changed: give a type or an option, such as --required."
 
   private func setProperty() throws {
-    let (path, settings): (PropertyPath, PropertySettings) = try usageErrors(of: "model set") {
+    let (path, settings): (PropertyPath, PropertySettings) = try usageErrors(of: Self.name) {
       let path = try PropertyPath(part, form: "set MODEL Item.title --required")
       if let option = others.ofEntities.first {
         throw ValidationError("\(option) belongs to entities: name one without a property, \(path.entity).")
@@ -71,7 +74,7 @@ struct ModelSetCommand: ParsableCommand {
     let what: String =
       others.rename.flatMap { $0 == path.property ? nil : "renamed \(path.text) to \(path.entity).\($0)" }
       ?? "changed \(path.text)"
-    try target.edit(what) { edit, others in
+    try target.edit(what, by: Self.name) { edit, others in
       try edit.set(
         settings, of: path.property, in: path.entity, versions: needsVersions ? others() : [])
     }
@@ -81,7 +84,7 @@ struct ModelSetCommand: ParsableCommand {
   private var needsVersions: Bool { options.renamedFrom != nil || others.rename != nil }
 
   private func setEntity() throws {
-    let settings: EntitySettings = try usageErrors(of: "model set") {
+    let settings: EntitySettings = try usageErrors(of: Self.name) {
       var given: PropertySettings = options.settings
       let (renaming, modifier) = (given.renamingIdentifier, given.hashModifier)
       (given.renamingIdentifier, given.hashModifier) = (.asItIs, .asItIs)
@@ -102,7 +105,7 @@ struct ModelSetCommand: ParsableCommand {
     }
     let what: String =
       others.rename.flatMap { $0 == part ? nil : "renamed \(part) to \($0)" } ?? "changed \(part)"
-    try target.edit(what) { edit, others in
+    try target.edit(what, by: Self.name) { edit, others in
       try edit.set(settings, of: part, versions: needsVersions ? others() : [])
     }
   }
