@@ -23,6 +23,10 @@ struct XMLBytesTests {
       "<model>\n<entity \((0..<257).map { "a\($0)=\"\"" }.joined(separator: " "))/></model>", 2,
       "more than 256 attributes"
     ),
+    // Finding: the parser stopped the program there.
+    ("<model>\n<?pi?></model>", 2, "a processing instruction without a text"),
+    ("<?xml version=\"1.0\"?>\n<?pi \t?>\(body)", 2, "a processing instruction without a text"),
+    ("<model/>\n\n<?pi\n?>", 3, "a processing instruction without a text"),
   ]) func `a document that the parser can't be given names the line`(text: String, line: Int, reason: String)
     throws
   {
@@ -45,6 +49,7 @@ struct XMLBytesTests {
     "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\(body)",
     "<?xml version=\"1.0\" encoding='utf-8'?><!DOCTYPE model SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\(body)",
     "<?xml version=\"1.0\" encoding=\"US-ASCII\"?>\(body)", "\u{FEFF}\(body)", "", "<", "<!--", "<?xml", "<!",
+    "<?pi a?>\(body)<?pi ??>", "<model><?>?></model>", "<model><!-- <?pi?> --><![CDATA[<?pi?>]]></model>",
     "<model><![CDATA[ <!DOCTYPE a [ ]]></model>",
     "<model><!-- \(String(repeating: "a=\"b\" ", count: 300)) --></model>",
     "<model a=\"\(String(repeating: "a='b' ", count: 300))\"/>",

@@ -6,8 +6,8 @@ import Foundation
 #endif
 
 /// What must be known of a document before Foundation's parser reads it: on Linux (Swift 6.3) the parser
-/// stops the program at a name that is not UTF-8, also one that a declared encoding makes of it, and expands
-/// entities without telling.
+/// stops the program at a name that is not UTF-8, also one that a declared encoding makes of it, and at a
+/// processing instruction that says nothing (`<?name?>`), and expands entities without telling.
 package struct XMLBytes {
   /// How many bytes the value of an attribute may have: the parser refuses 10,000,000.
   package static let longestAttribute: Int = 9_000_000
@@ -89,7 +89,7 @@ package struct XMLBytes {
       return "It has a zero byte, which text never has."
     }
     if let reason = refusalOfProlog() { return reason }
-    return findCrowdedElement() ? "An element has more than \(Self.mostAttributes) attributes." : nil
+    return refusalOfElements()
   }
 
   private func placeOfDamage() -> Int {
@@ -108,7 +108,10 @@ package struct XMLBytes {
         skip(past: "-->")
       } else if starts("<?") {
         let start: Int = place
-        skip(past: "?>")
+        if skipsEmptyInstruction() {
+          place = start
+          return Self.emptyInstruction
+        }
         let instruction = String(decoding: bytes[start..<place], as: UTF8.self)
         if instruction.hasPrefix("<?xml"), let encoding = XMLPlistNesting.encoding(instruction),
           !["utf-8", "us-ascii", "ascii"].contains(encoding.lowercased())
@@ -151,8 +154,27 @@ package struct XMLBytes {
     return false
   }
 
-  /// Ends at an element with too many attributes, if there is one.
-  private mutating func findCrowdedElement() -> Bool {
+  private static let emptyInstruction: String =
+    "It has a processing instruction without a text, <?…?>, which the parser can't read; take it out."
+
+  /// Goes past a processing instruction. Returns whether it has nothing but a name.
+  private mutating func skipsEmptyInstruction() -> Bool {
+    let start: Int = place + 2
+    skip(past: "?>")
+    // One that does not end is the parser's to refuse.
+    guard place - 2 > start, bytes[place - 2] == UInt8(ascii: "?"), bytes[place - 1] == UInt8(ascii: ">")
+    else {
+      return false
+    }
+    let content = bytes[start..<place - 2]
+    guard let space = content.firstIndex(where: Self.isSpace) else { return true }
+    return content[space...].allSatisfy(Self.isSpace)
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x9, 0xA, 0xD].contains(byte) }
+
+  /// Of an element with too many attributes, and of what stands between elements; `place` is there.
+  private mutating func refusalOfElements() -> String? {
     while let start = next(UInt8(ascii: "<")) {
       place = start
       if starts("<!--") {
@@ -160,12 +182,15 @@ package struct XMLBytes {
       } else if starts("<![CDATA[") {
         skip(past: "]]>")
       } else if starts("<?") {
-        skip(past: "?>")
+        if skipsEmptyInstruction() {
+          place = start
+          return Self.emptyInstruction
+        }
       } else if isCrowded() {
-        return true
+        return "An element has more than \(Self.mostAttributes) attributes."
       }
     }
-    return false
+    return nil
   }
 
   /// Goes to the end of a tag. An equals sign outside quotation marks is an attribute.
