@@ -204,6 +204,25 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
     properties.compactMap { $0 as? NSRelationshipDescription }.filter { $0.destinationEntity === entity }
   }
 
+  /// The property that an entity inherits under the name of one of its own of another kind or type: such as
+  /// an attribute of the name of its parent's relationship. Their values share one place, so that no object
+  /// can be used.
+  package final func otherKind(of own: NSPropertyDescription) -> NSPropertyDescription? {
+    guard let inherited = superentity?.propertiesByName[own.name] else { return nil }
+    if let own = own as? NSAttributeDescription, let inherited = inherited as? NSAttributeDescription {
+      return own.attributeType == inherited.attributeType ? nil : inherited
+    }
+    return type(of: own) == type(of: inherited) ? nil : inherited
+  }
+
+  /// A sentence about a property of the entity of which that is so; nil if there is none.
+  package final var mixedKinds: String? {
+    ownProperties.first { otherKind(of: $0) != nil }.map { own in
+      "'\(own.name)' of the entity '\(name ?? "")' is of another kind or type than the property of that name that it "
+        + "inherits."
+    }
+  }
+
   // MARK: Constraints and indexes
 
   /// Groups of attributes (names or descriptions) whose combined values must be unique. Own ones only.

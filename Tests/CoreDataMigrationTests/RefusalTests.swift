@@ -86,6 +86,36 @@ struct RefusalTests {
     #expect(missing.steps[0].problems.first?.contains("Nobody") == true)
   }
 
+  // Finding: a value of the attribute was set as objects of the relationship, which stopped the program.
+  @Test(
+    "a model with an attribute of the name of an inherited relationship is refused", arguments: [true, false])
+  func mixedKinds(isAutomatic: Bool) throws {
+    let folder = try TemporaryFolder()
+    let first: NSManagedObjectModel = Versions.first()
+    let second: NSManagedObjectModel = Versions.first { model in
+      let child = World.entity("Child", [World.attribute("pets", .stringAttributeType)])
+      child.managedObjectClassName = nil
+      model.entities.append(child)
+      model.entitiesByName["Person"]?.subentities = [child]
+    }
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: first, destinationModel: second)
+    let error = errorThrown {
+      if isAutomatic {
+        try MigrationPlan(forStoreAt: url, to: second, mapping: mapping).run()
+      } else {
+        try NSMigrationManager(sourceModel: first, destinationModel: second).migrateStore(
+          from: url, sourceType: NSSQLiteStoreType, options: nil, with: mapping,
+          toDestinationURL: folder.file("new.sqlite"), destinationType: NSSQLiteStoreType,
+          destinationOptions: nil)
+      }
+    }
+    #expect(
+      error?.localizedDescription.contains("'pets' of the entity 'Child' is of another kind or type") == true,
+      "\(error as Any)")
+    #expect(try Versions.using(first, .sqlite, url) { try Versions.people($0).count } == 3)
+  }
+
   @Test(
     "a model without any entity of the store is refused, and removes nothing",
     arguments: [StoreKind.sqlite, .xml])

@@ -174,6 +174,17 @@ struct ModelProblemTests {
       owner, _ in
       owner.attributesByName["name"]?.attributeType = .transformableAttributeType
     },
+    // Finding: a value of the one was one of the other, and a migration stopped the program.
+    Sample(name: "an inherited name of another type", says: "an ancestor has an attribute of type String") {
+      owner, pet in
+      owner.subentities = [pet]
+      pet.properties.append(Self.attribute("name", .dateAttributeType))
+    },
+    Sample(name: "an inherited name of another kind", says: "and this is an attribute of type Date") {
+      owner, pet in
+      owner.subentities = [pet]
+      pet.properties.append(Self.attribute("pets", .dateAttributeType))
+    },
     Sample(name: "an inherited name", says: "an ancestor has", severity: .warning) { owner, pet in
       owner.subentities = [pet]
       pet.properties.append(Self.attribute("name", .stringAttributeType))

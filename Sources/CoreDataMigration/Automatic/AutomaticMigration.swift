@@ -135,6 +135,9 @@ struct AutomaticMigration {
   /// The entities that the store is to hold.
   private func destinationModel() throws -> NSManagedObjectModel {
     let model: NSManagedObjectModel = store.coordinator.managedObjectModel
+    if let reason = model.entities.lazy.compactMap(\.mixedKinds).first {
+      throw MigrationFailure.unusableModel(reason)
+    }
     guard let names = model.heldEntityNames(ofConfiguration: store.configuration) else { return model }
     return try model.restricted(to: names)
   }

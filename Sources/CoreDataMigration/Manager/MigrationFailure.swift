@@ -20,12 +20,15 @@ enum MigrationFailure: Error, CustomStringConvertible {
   case programStore(URL, type: String)
   case cancelled(URL)
   case backward(String)
+  case unusableModel(String)
   case stage(String, advice: String)
   case modelReference(String, advice: String)
   case failedStage(String, reason: String, underlying: any Error)
 
   var message: ErrorMessage {
     switch self {
+    case .unusableModel(let reason):
+      return ErrorMessage("The model can't be used: \(reason)", advice: "Rename one of the two in the model.")
     case .missingSourceModel(let url, let details):
       return ErrorMessage(
         "The store \(url.path) was written with a model that was not found."
@@ -112,7 +115,7 @@ enum MigrationFailure: Error, CustomStringConvertible {
     switch self {
     case .missingSourceModel: NSMigrationMissingSourceModelError
     case .missingMappingModel: NSMigrationMissingMappingModelError
-    case .mapping, .value: NSMigrationError
+    case .mapping, .value, .unusableModel: NSMigrationError
     case .policyClass, .function: NSEntityMigrationPolicyError
     case .sourceStore, .historyKept, .programStore: NSMigrationManagerSourceStoreError
     case .destinationStore, .originalCopy: NSMigrationManagerDestinationStoreError

@@ -122,6 +122,10 @@ final class MigrationStack {
   // MARK: Passes
 
   func migrate(_ model: NSMappingModel) throws {
+    // A value of the one would be set as one of the other, which stops the program.
+    for entity in source.model.entities + destination.model.entities {
+      if let reason = entity.mixedKinds { throw MigrationFailure.unusableModel(reason) }
+    }
     try checkRemovals(model)
     for mapping in model.entityMappings ?? [] where mapping.mappingType != .removeEntityMappingType {
       placeByMapping[ObjectIdentifier(mapping)] = mappings.count

@@ -96,7 +96,12 @@ extension ModelLint {
             ? "there are two properties of this name; rename one"
             : "differs from '\(other)' in case only, and columns ignore case; rename one")
       }
-      if inherited.contains(property.name) {
+      if let other = entity.otherKind(of: property) {
+        report(
+          .shadowedKind, entity, property.name,
+          "an ancestor has \(Self.label(other)) of this name, and this is \(Self.label(property)); rename one"
+        )
+      } else if inherited.contains(property.name) {
         report(
           .shadowedProperty, entity, property.name,
           "an ancestor has a property of this name; remove one of the two")
@@ -104,6 +109,15 @@ extension ModelLint {
     }
     checkRenaming(entity.ownProperties.map { ($0.name, $0.renamingIdentifier ?? "") }) { name, message in
       (entity, name, message)
+    }
+  }
+
+  private static func label(_ property: NSPropertyDescription) -> String {
+    switch property {
+    case let attribute as NSAttributeDescription:
+      "an attribute of type \(attribute.attributeType.editorName)"
+    case is NSRelationshipDescription: "a relationship"
+    default: "a fetched property"
     }
   }
 

@@ -9,6 +9,7 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case propertyName = "property-name"
   case propertyClash = "property-clash"
   case reservedName = "reserved-name"
+  case shadowedKind = "shadowed-kind"
   case shadowedProperty = "shadowed-property"
   case predicateWord = "predicate-word"
   case swiftWord = "swift-word"
@@ -68,7 +69,8 @@ package enum ModelRule: String, CaseIterable, Sendable {
   package var severity: ModelProblem.Severity {
     switch self {
     case .entityName, .entityClash, .propertyName, .propertyClash, .reservedName, .className,
-      .parentOutsideModel, .propertyKind, .attributeType, .derivation, .composite, .defaultType,
+      .shadowedKind, .parentOutsideModel, .propertyKind, .attributeType, .derivation, .composite,
+      .defaultType,
       .defaultRange, .crossedBounds, .invalidPattern, .destination, .countBounds, .inverseMismatch,
       .requiredUnsavable, .constraint, .index, .fetchRequest:
       .error
