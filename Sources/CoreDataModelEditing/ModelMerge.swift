@@ -27,15 +27,17 @@ package struct ModelMerge {
 
   private var conflicts: [Conflict] = []
   private let style: SourceStyle
+  /// Without a base nothing tells what a side added and what the other one removed.
+  private let hasBase: Bool
 
-  /// Merges what two sides made of a base; without one both sides are new, and everything that differs is a
-  /// conflict.
+  /// Merges what two sides made of a base; without one both sides are new, and everything that differs, or
+  /// that one side has alone, is a conflict.
   ///
   /// Cost: linear in the three, and the reading of all of them for what does not go together.
   package static func merge(base: ModelDocument?, ours: ModelDocument, theirs: ModelDocument) -> (
     document: ModelDocument, conflicts: [Conflict]
   ) {
-    var merge = ModelMerge(style: ours.style)
+    var merge = ModelMerge(style: ours.style, hasBase: base != nil)
     var (before, own, other): (SourceElement?, ModelDocument, ModelDocument) = (base?.root, ours, theirs)
     if let base {
       let renaming = MergeRenaming(base: base, ours: ours, theirs: theirs)
@@ -51,7 +53,7 @@ package struct ModelMerge {
     return (result, merge.conflicts)
   }
 
-  private init(style: SourceStyle) { self.style = style }
+  private init(style: SourceStyle, hasBase: Bool) { (self.style, self.hasBase) = (style, hasBase) }
 
   // MARK: Which element is which
 
@@ -172,6 +174,8 @@ package struct ModelMerge {
       let part: [String] = Self.part(path, mine)
       if let match = other[key] {
         result[at: place] = mergedChild(before[key], mine, match, part, depth: depth + 1)
+      } else if !hasBase {
+        noteLone(mine, part, "ours", "it stays; remove it to take theirs")
       } else if let old = before[key] {
         // They removed it; of places in the diagram those without an entity go later.
         if mine.name == "element" { continue }
@@ -203,6 +207,11 @@ package struct ModelMerge {
         }
         continue
       }
+      if !hasBase {
+        noteLone(
+          element, Self.part(path, element), "theirs", "it is added; remove it if ours took it out on purpose"
+        )
+      }
       let ordered: Bool = ["fetchIndexElement", "constraint", "index"].contains(element.name)
       let after: Int? =
         ordered
@@ -214,6 +223,17 @@ package struct ModelMerge {
       }
       ourKeys.insert(key)
     }
+  }
+
+  private mutating func noteLone(_ element: SourceElement, _ part: [String], _ side: String, _ result: String)
+  {
+    if Self.layout.contains(element.name) { return }
+    conflicts.append(
+      Conflict(
+        part: part.joined(separator: "."),
+        reason:
+          "\(side) alone has this \(Self.label(element)), and there is no version that both began with: \(result)"
+      ))
   }
 
   private mutating func mergedChild(

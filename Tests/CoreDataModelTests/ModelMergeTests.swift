@@ -695,7 +695,9 @@ struct ModelMergeTests {
     #expect(
       result.conflicts.map(\.description) == [
         "Note: both changed representedClassName: ours is \"Note\", theirs \"Memo\": ours stays; to take theirs, "
-          + "write representedClassName=\"Memo\""
+          + "write representedClassName=\"Memo\"",
+        "Item.x: theirs alone has this attribute, and there is no version that both began with: it is added; remove it "
+          + "if ours took it out on purpose",
       ])
     #expect(String(decoding: result.document.data, as: UTF8.self).contains("name=\"x\""))
   }

@@ -72,6 +72,40 @@ struct ModelMergeCommandTests {
     #expect(result == Self.model(title: Self.one, note: Self.note))
   }
 
+  // Finding: what one side had renamed or removed came back, and the exit status was 0.
+  @Test func `a version that both sides added is told from the version before`() throws {
+    let versions: URL = folder.file("Shop.xcdatamodeld")
+    func write(_ text: String, _ name: String) throws -> String {
+      let file: URL = folder.file(name)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+      return file.path
+    }
+    let old: String = Self.model(note: Self.note)
+    let renamed: String = Self.model().replacing("name=\"title\"", with: "name=\"label\" elementID=\"title\"")
+    let new: String = Self.model(note: Self.note.replacing("text", with: "words"))
+    let (empty, theirs) = (try write("", "base"), try write(new, "theirs"))
+    let path: String = versions.appendingPathComponent("Shop 2.xcdatamodel/contents").path
+    for hasOlder in [false, true] {
+      if hasOlder { _ = try write(old, "Shop.xcdatamodeld/Shop.xcdatamodel/contents") }
+      let ours: String = try write(renamed, "Shop.xcdatamodeld/Shop 2.xcdatamodel/contents")
+      let run = try CommandLineRun(["model", "merge", empty, ours, theirs, "--path", path])
+      let result: String = try String(contentsOfFile: ours, encoding: .utf8)
+      #expect(run.status == 1, "\(run)")
+      if hasOlder {
+        // Ours removed Note, and theirs changed it.
+        #expect(run.errors.contains("is told from 'Shop', the version before"), "\(run)")
+        #expect(run.errors.contains("Note: ours removed this, and theirs changed it"), "\(run)")
+        #expect(result == renamed)
+      } else {
+        for says in ["Item.title: theirs alone", "Item.label: ours alone", "Note: theirs alone"] {
+          #expect(run.errors.contains(says), "\(run)")
+        }
+      }
+    }
+  }
+
   @Test func `a side that is no model is an error, and ours is as it was`() throws {
     let (run, result) = try merge(Self.model(), Self.model(title: Self.one), "<<<<<<< ours")
     #expect(run.status == 2 && run.errors.contains("(theirs)"), "\(run)")

@@ -98,7 +98,7 @@ extension ModelLint {
       }
       if let other = entity.otherKind(of: property) {
         report(
-          .shadowedKind, entity, property.name,
+          .shadowedProperty, entity, property.name,
           "an ancestor has \(Self.label(other)) of this name, and this is \(Self.label(property)); rename one"
         )
       } else if inherited.contains(property.name) {

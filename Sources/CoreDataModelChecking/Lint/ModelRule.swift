@@ -9,7 +9,6 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case propertyName = "property-name"
   case propertyClash = "property-clash"
   case reservedName = "reserved-name"
-  case shadowedKind = "shadowed-kind"
   case shadowedProperty = "shadowed-property"
   case predicateWord = "predicate-word"
   case swiftWord = "swift-word"
@@ -69,12 +68,12 @@ package enum ModelRule: String, CaseIterable, Sendable {
   package var severity: ModelProblem.Severity {
     switch self {
     case .entityName, .entityClash, .propertyName, .propertyClash, .reservedName, .className,
-      .shadowedKind, .parentOutsideModel, .propertyKind, .attributeType, .derivation, .composite,
+      .shadowedProperty, .parentOutsideModel, .propertyKind, .attributeType, .derivation, .composite,
       .defaultType,
       .defaultRange, .crossedBounds, .invalidPattern, .destination, .countBounds, .inverseMismatch,
       .requiredUnsavable, .constraint, .index, .fetchRequest:
       .error
-    case .entityCase, .shadowedProperty, .predicateWord, .sharedClass, .renamingClash, .renamingExchange,
+    case .entityCase, .predicateWord, .sharedClass, .renamingClash, .renamingExchange,
       .abstractLeaf,
       .emptyEntity, .defaultInvalid, .settingWithoutEffect, .noTransformer, .insecureTransformer, .noInverse,
       .noAction,

@@ -15,6 +15,9 @@ struct ModelMergeCommand: ParsableCommand {
       not go together, is a conflict: ours stays, and standard error names it and says how theirs is taken. If ours is a \
       model that can be used, the result is one. The result has the line ends of ours.
 
+      Of a version that both sides added, git has no file that both began with: the version before it beside --path is taken, of \
+      which both are copies. Where there is none, what one side has alone is a conflict too.
+
       AS GIT'S MERGE DRIVER
         git config merge.coredata.driver 'clarus model merge %O %A %B --path %P'
         echo '**/*.xcdatamodel/contents merge=coredata' >> .gitattributes
@@ -67,9 +70,35 @@ struct ModelMergeCommand: ParsableCommand {
     func document(_ data: Data, _ side: String) throws -> ModelDocument {
       try ModelDocument(data, file: "\(name) (\(side))")
     }
+    var base: ModelDocument? = sides[0].isEmpty ? nil : try document(sides[0], "base")
+    if base == nil, let (version, data) = versionBefore() {
+      base = try ModelDocument(LineEnds.of(sides[1], in: data), file: version)
+      writeToStandardError(
+        ErrorText.oneLine(
+          "\(name): both sides added this version: what they changed is told from '\(version)', the version before."
+        ))
+    }
     let merge = ModelMerge.merge(
-      base: sides[0].isEmpty ? nil : try document(sides[0], "base"), ours: try document(sides[1], "ours"),
+      base: base, ours: try document(sides[1], "ours"),
       theirs: try document(sides[2], "theirs"))
     return (merge.document.data, merge.conflicts)
+  }
+
+  /// The version before the file that is merged, in the same package; nil if there is none.
+  private func versionBefore() -> (name: String, contents: Data)? {
+    guard let path else { return nil }
+    let version: URL = URL(fileURLWithPath: path).deletingLastPathComponent()
+    let package: URL = version.deletingLastPathComponent()
+    guard package.pathExtension == "xcdatamodeld", version.pathExtension == "xcdatamodel" else { return nil }
+    let own: String = version.deletingPathExtension().lastPathComponent
+    let names: [String] = ((try? FileManager.default.contentsOfDirectory(atPath: package.path)) ?? [])
+      .filter { $0.hasSuffix(".xcdatamodel") }.map { String($0.dropLast(".xcdatamodel".count)) }
+    for name in names.filter({ VersionNames.areInOrder($0, own) }).sorted(by: VersionNames.areInOrder)
+      .reversed()
+    {
+      let file: URL = package.appendingPathComponent("\(name).xcdatamodel/contents")
+      if let data = try? Data(contentsOf: file) { return (name, data) }
+    }
+    return nil
   }
 }
