@@ -164,11 +164,20 @@ private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     owner.setMembers(slot, array.compactMap { NSManagedObject.member($0, of: owner, slot) })
   }
 
+  /// Foundation stops the program without a word.
+  private func requirePlace(_ index: Int, upTo last: Int, _ owner: NSManagedObject) {
+    if index >= 0, index <= last { return }
+    fatalError(
+      "Index \(index) is not in the ordered relationship '\(owner.runtime.layout.slots[slot].name)' of "
+        + "\(owner.runtime.layout.name), which has \(count) members; indexes are from 0 on.")
+  }
+
   // Changes of one member change only that member.
 
   override func insert(_ object: Any, at idx: Int) {
     guard depth == 0, let owner else { return super.insert(object, at: idx) }
     let member: NSManagedObject = .member(object, of: owner, slot)
+    requirePlace(idx, upTo: count, owner)
     if contains(member) { return }
     let next: NSManagedObject? = idx < count ? self.object(at: idx) as? NSManagedObject : nil
     super.insert(member, at: idx)
@@ -177,6 +186,7 @@ private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
   }
 
   override func removeObject(at idx: Int) {
+    if depth == 0, let owner { requirePlace(idx, upTo: count - 1, owner) }
     let member: Any? = depth == 0 ? object(at: idx) : nil
     super.removeObject(at: idx)
     if let member = member as? NSManagedObject { owner?.unlinkMember(slot, member) }
@@ -194,6 +204,7 @@ private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
   }
 
   override func replaceObject(at idx: Int, with obj: Any) {
+    if depth == 0, let owner { requirePlace(idx, upTo: count - 1, owner) }
     change { super.replaceObject(at: idx, with: obj) }
   }
   override func removeAllObjects() { change { super.removeAllObjects() } }

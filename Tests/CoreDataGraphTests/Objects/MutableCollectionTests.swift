@@ -39,6 +39,28 @@ struct MutableCollectionTests {
     }
   }
 
+  // Finding: Foundation stopped the program there without a word.
+  @Test(arguments: ["insert", "remove", "replace"])
+  func `an index outside of an ordered relationship stops with the relationship and its count`(change: String)
+    async throws
+  {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [change] in
+      let stack = try Stack(.inMemory)
+      try stack.run { context in
+        let item: NSManagedObject = context.make("Album", [:])
+        let members: NSMutableOrderedSet = item.mutableOrderedSetValue(forKey: "songs")
+        switch change {
+        case "insert": members.insert(context.make("Song", [:]), at: 9)
+        case "remove": members.removeObject(at: -1)
+        default: members.replaceObject(at: 0, with: context.make("Song", [:]))
+        }
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      text.contains("is not in the ordered relationship 'songs' of Album, which has 0 members"), "\(text)")
+  }
+
   /// Every mutator of Foundation's, and what it makes of b, a, d, c. (Foundation's own array stops in
   /// some of them.)
   private static let mutations: [(String, String, @Sendable (NSMutableArray) -> Void)] = [
