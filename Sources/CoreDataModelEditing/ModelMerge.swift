@@ -29,15 +29,22 @@ package struct ModelMerge {
   private let style: SourceStyle
   /// Without a base nothing tells what a side added and what the other one removed.
   private let hasBase: Bool
+  /// Whether the base is ours' version before: what theirs lacks of it may be what ours added to that one.
+  private let hasOurBase: Bool
 
   /// Merges what two sides made of a base; without one both sides are new, and everything that differs, or
   /// that one side has alone, is a conflict.
   ///
+  /// - Parameter isOurBase: whether the base is not what both sides began with, but ours' copy of it, which ours
+  ///   may have changed. Then theirs removes nothing without a conflict.
+  ///
   /// Cost: linear in the three, and the reading of all of them for what does not go together.
-  package static func merge(base: ModelDocument?, ours: ModelDocument, theirs: ModelDocument) -> (
+  package static func merge(
+    base: ModelDocument?, isOurBase: Bool = false, ours: ModelDocument, theirs: ModelDocument
+  ) -> (
     document: ModelDocument, conflicts: [Conflict]
   ) {
-    var merge = ModelMerge(style: ours.style, hasBase: base != nil)
+    var merge = ModelMerge(style: ours.style, hasBase: base != nil, hasOurBase: isOurBase)
     var (before, own, other): (SourceElement?, ModelDocument, ModelDocument) = (base?.root, ours, theirs)
     if let base {
       let renaming = MergeRenaming(base: base, ours: ours, theirs: theirs)
@@ -53,7 +60,9 @@ package struct ModelMerge {
     return (result, merge.conflicts)
   }
 
-  private init(style: SourceStyle, hasBase: Bool) { (self.style, self.hasBase) = (style, hasBase) }
+  private init(style: SourceStyle, hasBase: Bool, hasOurBase: Bool) {
+    (self.style, self.hasBase, self.hasOurBase) = (style, hasBase, hasOurBase)
+  }
 
   // MARK: Which element is which
 
@@ -179,7 +188,14 @@ package struct ModelMerge {
       } else if let old = before[key] {
         // They removed it; of places in the diagram those without an entity go later.
         if mine.name == "element" { continue }
-        if old == mine || Self.layout.contains(mine.name) {
+        if hasOurBase, !Self.layout.contains(mine.name) {
+          conflicts.append(
+            Conflict(
+              part: part.joined(separator: "."),
+              reason:
+                "theirs lacks this \(Self.label(mine)), which ours and the version before have: it stays; remove it to "
+                + "take theirs"))
+        } else if old == mine || Self.layout.contains(mine.name) {
           result.remove(at: place)
         } else {
           conflicts.append(

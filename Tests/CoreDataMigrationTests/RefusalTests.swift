@@ -86,6 +86,40 @@ struct RefusalTests {
     #expect(missing.steps[0].problems.first?.contains("Nobody") == true)
   }
 
+  // Finding: plan and migration had exit status 0, and one of two owners lost the object that both had.
+  @Test(
+    "objects that several others have can't be in a to-many relationship without inverse",
+    arguments: [StoreKind.sqlite, .xml], [true, false])
+  func oneOwner(_ kind: StoreKind, hadInverse: Bool) throws {
+    let folder = try TemporaryFolder()
+    func version(_ cardinality: World.Cardinality, hasInverse: Bool) -> NSManagedObjectModel {
+      Versions.first { model in
+        let (person, tag) = (model.entitiesByName["Person"]!, model.entitiesByName["Tag"]!)
+        if hasInverse {
+          World.pair(person, "best", cardinality, .nullifyDeleteRule, tag, "fans", .many, .nullifyDeleteRule)
+        } else {
+          person.properties.append(World.relationship("best", tag, cardinality, .nullifyDeleteRule))
+        }
+      }
+    }
+    let (first, second) = (version(.one, hasInverse: hadInverse), version(.many, hasInverse: false))
+    let url: URL = try #require(kind.url("store", in: folder))
+    let program = try SourceModel.write([first, second], in: folder)
+    for isShared in [false, true] {
+      try Versions.using(first, kind, url) { context in
+        let tag: NSManagedObject = Versions.make("Tag", ["title": "t"], context)
+        _ = Versions.make("Person", ["name": "a", "best": tag], context)
+        if isShared { _ = Versions.make("Person", ["name": "b", "best": tag], context) }
+        try context.save()
+      }
+      let plan = try MigrationPlan(forStoreAt: url, to: program)
+      #expect((plan.steps[0].problems != []) == isShared, "\(plan)")
+    }
+    let error = errorThrown { try MigrationPlan(forStoreAt: url, to: program).run() }
+    #expect(error?.localizedDescription.contains("Person.best") == true, "\(error as Any)")
+    #expect(try Versions.using(first, kind, url) { try Versions.people($0).count } == 3)
+  }
+
   // Finding: a value of the attribute was set as objects of the relationship, which stopped the program.
   @Test(
     "a model with an attribute of the name of an inherited relationship is refused", arguments: [true, false])

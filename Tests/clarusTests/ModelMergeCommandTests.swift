@@ -98,6 +98,15 @@ struct ModelMergeCommandTests {
         #expect(run.errors.contains("is told from 'Shop', the version before"), "\(run)")
         #expect(run.errors.contains("Note: ours removed this, and theirs changed it"), "\(run)")
         #expect(result == renamed)
+        // What ours added to the version before too looks like a removal of theirs.
+        let own: String = try write(new, "Shop.xcdatamodeld/Shop 2.xcdatamodel/contents")
+        let swapped = try CommandLineRun([
+          "model", "merge", empty, own, try write(renamed, "other"), "--path", path,
+        ])
+        #expect(
+          swapped.status == 1 && swapped.errors.contains("Note: theirs lacks this entity"), "\(swapped)")
+        let merged: String = try String(contentsOfFile: own, encoding: .utf8)
+        #expect(merged.contains("\"words\"") && merged.contains("\"label\""))
       } else {
         for says in ["Item.title: theirs alone", "Item.label: ours alone", "Note: theirs alone"] {
           #expect(run.errors.contains(says), "\(run)")

@@ -262,9 +262,12 @@ struct InferenceCheck {
     )
     let sentence: String
     switch (before, after) {
-    case (nil, nil): return
+    case (nil, nil):
+      if old.isToMany || !new.isToMany { return }
+      sentence =
+        "leads to many objects now and has no inverse, so that an object can be in it for one owner only"
     case (let before?, nil):
-      if !old.isToMany || !before.isToMany { return }
+      if !new.isToMany || !before.isToMany { return }
       sentence = "has no inverse any more, so that an object can be in it for one owner only"
     case (nil, let after?):
       if sources(of: after).isEmpty, old.isToMany || after.isToMany { return }

@@ -16,7 +16,7 @@ struct ModelMergeCommand: ParsableCommand {
       model that can be used, the result is one. The result has the line ends of ours.
 
       Of a version that both sides added, git has no file that both began with: the version before it beside --path is taken, of \
-      which both are copies. Where there is none, what one side has alone is a conflict too.
+      which both are copies; what theirs lacks of it is a conflict. Where there is none, what one side has alone is a conflict too.
 
       AS GIT'S MERGE DRIVER
         git config merge.coredata.driver 'clarus model merge %O %A %B --path %P'
@@ -79,7 +79,7 @@ struct ModelMergeCommand: ParsableCommand {
         ))
     }
     let merge = ModelMerge.merge(
-      base: base, ours: try document(sides[1], "ours"),
+      base: base, isOurBase: sides[0].isEmpty, ours: try document(sides[1], "ours"),
       theirs: try document(sides[2], "theirs"))
     return (merge.document.data, merge.conflicts)
   }
