@@ -35,8 +35,8 @@ package struct ModelMerge {
   /// Merges what two sides made of a base; without one both sides are new, and everything that differs, or
   /// that one side has alone, is a conflict.
   ///
-  /// - Parameter isOurBase: whether the base is not what both sides began with, but ours' copy of it, which ours
-  ///   may have changed. Then theirs removes nothing without a conflict.
+  /// - Parameter isOurBase: whether the base is not what both sides began with, but ours' copy of it, which
+  ///   ours may have changed. Then theirs removes nothing without a conflict.
   ///
   /// Cost: linear in the three, and the reading of all of them for what does not go together.
   package static func merge(

@@ -14,6 +14,10 @@ struct PorterTests {
       // Attributes on lines of their own, with others, with arguments.
       ("@objc(Item)\npublic class Item: NSManagedObject {\n}\n", "public class Item: NSManagedObject {\n}\n"),
       ("  @objc\n  @nonobjc public class func f() {}\n", "  public class func f() {}\n"),
+      // Finding: the last one before the end of the line stayed.
+      ("@objc(Item) @objcMembers\npublic class A: B {}\n", "public class A: B {}\n"),
+      ("class A {\n  @objc dynamic\r\n  var x: Int { 1 }\n}\n", "class A {\n  var x: Int { 1 }\n}\n"),
+      ("class A { @objc dynamic\n  var x: Int { 1 } }\n", "class A { \n  var x: Int { 1 } }\n"),
       (
         "@objcMembers class A {}\r\n@objc\r\nenum B: Int { case a }\r\n",
         "class A {}\r\nenum B: Int { case a }\r\n"

@@ -10,7 +10,8 @@ struct SourceEdits {
 
   init(_ source: SourceText) { self.source = source }
 
-  /// Of edits that overlap the one that begins first is made, and of these the longest.
+  /// Of edits that overlap the one that begins first is made, and of these the longest. A removal that begins
+  /// in another edit removes what is behind that one.
   mutating func replace(_ range: Range<Int>, by text: String) { edits.append(Edit(range: range, text: text)) }
 
   /// Puts spaces in the place of a text, so that what follows stays where it is.
@@ -47,7 +48,13 @@ struct SourceEdits {
 
     /// Where a place of the old text is; one in what was replaced is at the end of that.
     func position(ofOffset offset: Int) -> (line: Int, column: Int) {
-      let edit: (old: Range<Int>, end: Int)? = places.last { $0.old.lowerBound <= offset }
+      // The first one behind the place: they are in order, and there may be one for each line.
+      var (low, high) = (0, places.count)
+      while low < high {
+        let middle: Int = (low + high) / 2
+        if places[middle].old.lowerBound <= offset { low = middle + 1 } else { high = middle }
+      }
+      let edit: (old: Range<Int>, end: Int)? = low == 0 ? nil : places[low - 1]
       let new: Int = edit.map { $0.end + max(0, offset - $0.old.upperBound) } ?? offset
       return source.position(of: min(new, source.bytes.count))
     }
@@ -62,18 +69,37 @@ struct SourceEdits {
     var position: Int = 0
     var changed: Set<Int> = []
     var places: [(old: Range<Int>, end: Int)] = []
-    for edit in ordered where edit.range.lowerBound >= position {
-      bytes += source.bytes[position..<edit.range.lowerBound] + lineEnds(of: Array(edit.text.utf8))
-      places.append((edit.range, bytes.count))
-      position = edit.range.upperBound
-      let (first, _) = source.position(of: edit.range.lowerBound)
-      let (last, _) = source.position(of: max(edit.range.lowerBound, edit.range.upperBound - 1))
+    for edit in ordered {
+      var range: Range<Int> = edit.range
+      if range.lowerBound < position {
+        guard edit.text.isEmpty, range.upperBound > position else { continue }
+        range = position..<range.upperBound
+        // Several removals, with nothing else on their line.
+        let start: Int = bytes.lastIndex { $0 != Ascii.space && $0 != Ascii.tab }.map { $0 + 1 } ?? 0
+        let end: Int = endOfLine(range.upperBound)
+        if end > range.upperBound, start == 0 || bytes[start - 1] == Ascii.newline {
+          bytes.removeSubrange(start...)
+          range = position..<end
+        }
+      }
+      bytes += source.bytes[position..<range.lowerBound] + lineEnds(of: Array(edit.text.utf8))
+      places.append((range, bytes.count))
+      position = range.upperBound
+      let (first, _) = source.position(of: range.lowerBound)
+      let (last, _) = source.position(of: max(range.lowerBound, range.upperBound - 1))
       changed.formUnion(first...last)
     }
     bytes += source.bytes[position...]
     return Written(
       source: SourceText(path: source.path, String(decoding: bytes, as: UTF8.self)),
       changedLineCount: changed.count, places: places)
+  }
+
+  /// Behind the line break at a place, if there is one.
+  private func endOfLine(_ place: Int) -> Int {
+    var end: Int = place
+    if end < source.bytes.count, source.bytes[end] == Ascii.carriageReturn { end += 1 }
+    return end < source.bytes.count && source.bytes[end] == Ascii.newline ? end + 1 : place
   }
 
   /// With the line ends of the file.
