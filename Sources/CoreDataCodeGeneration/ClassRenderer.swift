@@ -322,10 +322,10 @@ struct ClassRenderer {
       text.line("/// Executes the fetch request template \(finder.template) of the context's model.")
       text.block("\(access)class func \(finder.name)(\(parameters)) throws -> \(type)") { text in
         let template: String = RawValueType.quoted(finder.template)
-        text.line("let model = context.persistentStoreCoordinator?.managedObjectModel")
+        text.line("let _model = context.persistentStoreCoordinator?.managedObjectModel")
         text.line("guard")
         text.line(
-          "  let request = model?.fetchRequestFromTemplate(withName: \(template), substitutionVariables: \(variables))"
+          "  let request = _model?.fetchRequestFromTemplate(withName: \(template), substitutionVariables: \(variables))"
         )
         text.line("else {")
         let message: String = RawValueType.quoted(

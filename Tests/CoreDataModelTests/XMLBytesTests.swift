@@ -57,6 +57,30 @@ struct XMLBytesTests {
     #expect(XMLBytes.refusal(of: Data(text.utf8)) == nil)
   }
 
+  // Finding: a small file took all of the memory.
+  @Test func `composites within composites have a number of elements that can be held`() throws {
+    func text(levels: Int) -> String {
+      let composites: String = (0..<levels).map { level in
+        let elements: String = (0..<10).map { number in
+          level == 0
+            ? "<attribute name=\"e\(number)\" attributeType=\"String\"/>"
+            : "<attribute name=\"e\(number)\" attributeType=\"Composite\" composite=\"c\(level - 1)\"/>"
+        }.joined()
+        return "<composite name=\"c\(level)\">\(elements)</composite>"
+      }.joined()
+      return
+        "<model><entity name=\"Item\"><attribute name=\"a\" attributeType=\"Composite\" composite=\"c\(levels - 1)\"/>"
+        + "</entity>\(composites)</model>"
+    }
+    #expect(throws: Never.self) {
+      try NSManagedObjectModel.load(source: Data(text(levels: 3).utf8), file: "contents")
+    }
+    let error: ModelFileError = try #require(throws: ModelFileError.self) {
+      try NSManagedObjectModel.load(source: Data(text(levels: 12).utf8), file: "contents")
+    }
+    #expect(error.reason.contains("more than 20000 elements"), "\(error)")
+  }
+
   @Test(arguments: [
     String(repeating: "long ", count: 20_000),
     // One character.

@@ -59,6 +59,8 @@ extension ModelSourceReader {
     return type
   }
 
+  private static let mostCompositeElements: Int = 20_000
+
   private func readElements(
     _ element: ModelXMLElement, into composite: NSCompositeAttributeDescription,
     of entity: NSEntityDescription,
@@ -74,6 +76,14 @@ extension ModelSourceReader {
       throw error(element, "Composite '\(name)' contains itself by way of \(outer.joined(separator: ", ")).")
     }
     guard outer.count < 16 else { throw error(element, "Composites nest deeper than 16.") }
+    // Ten in each of ten levels are more than any memory holds.
+    compositeElementCount += definition.children("attribute").count
+    guard compositeElementCount <= Self.mostCompositeElements else {
+      throw error(
+        element,
+        "The composite attributes of the model have more than \(Self.mostCompositeElements) elements, with those of the composites "
+          + "within composites; nest fewer.")
+    }
     composite.elements = try definition.children("attribute").map {
       try readAttribute($0, of: entity, within: outer + [name])
     }

@@ -16,6 +16,8 @@ final class ModelSourceReader {
   private var entitiesByName: [String: NSEntityDescription] = [:]
   private var tables = PropertyTables()
   var composites: [String: ModelXMLElement] = [:]
+  /// The number of elements of all composite attributes, those within others too.
+  var compositeElementCount: Int = 0
 
   static func read(_ data: Data, file: String) throws -> (
     model: NSManagedObjectModel, warnings: [ModelWarning]
