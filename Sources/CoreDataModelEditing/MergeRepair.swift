@@ -17,6 +17,8 @@ struct MergeRepair {
   private let theirs: ModelDocument
   /// Ours without the new names of theirs.
   private let before: ModelDocument
+  /// Theirs without the new names of ours.
+  private let theirsBefore: ModelDocument
   private var taken: Set<Part> = []
 
   /// An entity or another child of the root, or a child of an entity.
@@ -37,14 +39,21 @@ struct MergeRepair {
     var parts: [Part]
   }
 
-  init(ours: ModelDocument, theirs: ModelDocument, before: ModelDocument) {
-    (self.ours, self.theirs, self.before) = (ours, theirs, before)
+  init(
+    ours: ModelDocument, theirs: ModelDocument, before: ModelDocument, theirsBefore: ModelDocument
+  ) {
+    (self.ours, self.theirs, self.before, self.theirsBefore) = (ours, theirs, before, theirsBefore)
   }
 
   mutating func run(_ result: inout ModelDocument) {
-    // Ours can't be made better than it is.
-    guard let own = try? Self.errors(of: ours) else { return }
-    let known: Set<String> = Set((own + ((try? Self.errors(of: theirs)) ?? [])).map(\.description))
+    // Ours can't be made better than it is. A new name of one side may be one that the other side gave to
+    // something above or below: that is an error of neither.
+    guard let own = try? Self.errors(of: before) else { return }
+    var known: Set<String> = []
+    for (side, renamed) in [(own, ours), ((try? Self.errors(of: theirsBefore)) ?? [], theirs)]
+    where !side.isEmpty {
+      known.formUnion(((try? Self.errors(of: renamed)) ?? side).map(\.description))
+    }
     while let fault = fault(of: result, known) {
       var changed = false
       for part in fault.parts where taken.insert(part).inserted {

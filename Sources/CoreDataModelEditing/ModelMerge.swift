@@ -53,7 +53,7 @@ package struct ModelMerge {
     }
     var result: ModelDocument = own
     result.root = merge.merged(before, own.root, other.root, [], depth: 0)
-    var repair = MergeRepair(ours: own, theirs: other, before: ours)
+    var repair = MergeRepair(ours: own, theirs: other, before: ours, theirsBefore: theirs)
     repair.run(&result)
     merge.conflicts += repair.conflicts
     merge.removeStrayLayout(&result.root)
