@@ -13,10 +13,19 @@ import CoreDataModel
 ///     merged  entity Memo (renaming identifier Note), entity Item with a relationship to Memo
 ///
 /// Entities are renamed first, then the properties of each. Where a new name is one that the other side gave
-/// to another part, the name is ours': theirs gives way, and the conflict says so. A new name that something
-/// else has had before is left alone: the merge then takes the part for a removed one and a new one.
+/// to another part, the name is ours': theirs gives way, and the conflict says so. What had a new name before,
+/// and was removed by the side that gave it to another part, gets one that nothing has, so that it is not
+/// taken for that part:
+///
+///     base    attribute old, attribute name
+///     ours    attribute name (renaming identifier old)
+///     theirs  attribute old, attribute name that is required
+///     merged  attribute name (renaming identifier old), and a conflict: ours removed name, theirs changed it
 struct MergeRenaming {
   private(set) var conflicts: [ModelMerge.Conflict] = []
+  private(set) var freedNames: [FreedName] = []
+  /// New names of theirs that are not taken, since what had them before stays.
+  private let refused: Set<FreedName.Taker>
   /// The base, ours, theirs.
   private var drafts: [Draft]
 
@@ -24,8 +33,29 @@ struct MergeRenaming {
   var ours: SourceElement { drafts[1].root }
   var theirs: SourceElement { drafts[2].root }
 
+  /// A name that a side took from a part, by removing that, and gave to another one.
+  struct FreedName {
+    /// The part that has the name now.
+    struct Taker: Hashable {
+      /// The entity of a property.
+      let entity: String?
+      /// Its name in the base.
+      let name: String
+    }
+
+    let name: String
+    /// What the removed part is called in its place.
+    let passing: String
+    let taker: Taker
+  }
+
+  /// - Parameter refused: what a merge before this one found: the parts that had those names stayed.
+  ///
   /// Cost: a look at each part, and for each that is renamed one at the whole documents.
-  init(base: ModelDocument, ours: ModelDocument, theirs: ModelDocument) {
+  init(
+    base: ModelDocument, ours: ModelDocument, theirs: ModelDocument, refused: Set<FreedName.Taker> = []
+  ) {
+    self.refused = refused
     drafts = [base, ours, theirs].map { Draft(root: $0.root, style: $0.style, file: $0.file) }
     rename(.entities)
     for entity in self.base.children("entity").compactMap({ $0["name"] }) { rename(.properties(entity)) }
@@ -129,6 +159,7 @@ struct MergeRenaming {
 
   private mutating func rename(_ scope: Scope) {
     settleNames(scope)
+    setAside(scope)
     let parts: [Part] = Self.withFreeNames(parts(scope), elements(scope))
     for part in parts { tell(part, scope) }
     for document in drafts.indices {
@@ -140,6 +171,32 @@ struct MergeRenaming {
         update(part.new, part.kind, scope, document) { $0.set("elementID", part.identifier) }
       }
     }
+  }
+
+  /// Gives what had the new name of a part, and is gone where that has it, one that nothing has.
+  private mutating func setAside(_ scope: Scope) {
+    let parts: [Part] = parts(scope)
+    for part in parts where !parts.contains(where: { $0.names[0] == part.new }) {
+      let named: [SourceElement?] = elements(scope).enumerated().map { document, elements in
+        parts.contains { $0.names[document] == part.new }
+          ? nil : elements.first { $0["name"] == part.new }
+      }
+      let kinds: Set<String> = Set(named.compactMap { $0?.name })
+      guard named[0] != nil, kinds.count == 1, let kind = kinds.first, let old = part.names[0] else {
+        continue
+      }
+      let passing: String = "\(part.new)__freed\(freedNames.count)__"
+      for document in named.indices where named[document] != nil {
+        rename([Change(kind, part.new, passing)], scope, document)
+      }
+      freedNames.append(
+        FreedName(
+          name: part.new, passing: passing, taker: FreedName.Taker(entity: Self.entity(scope), name: old)))
+    }
+  }
+
+  private static func entity(_ scope: Scope) -> String? {
+    if case .properties(let entity) = scope { entity } else { nil }
   }
 
   /// A new name for an element.
@@ -220,7 +277,8 @@ struct MergeRenaming {
       }
       if let part = parts.first(where: { part in
         part.names[1] == part.names[0] && part.names[2] == part.new
-          && (isNew(part.new, 1) || parts.contains { $0.names[1] == part.new && $0.new == part.new })
+          && (isNew(part.new, 1) || parts.contains { $0.names[1] == part.new && $0.new == part.new }
+            || refused.contains(FreedName.Taker(entity: Self.entity(scope), name: part.names[0] ?? "")))
       }) {
         keepName(of: part, parts, elements, scope)
       } else if let part = parts.first(where: { $0.names[1] == $0.new && isNew($0.new, 2) }) {

@@ -23,6 +23,14 @@ package struct ModelMerge {
     package let reason: String
 
     package var description: String { part.isEmpty ? reason : "\(part): \(reason)" }
+
+    /// With the names that parts have, where they were merged under others.
+    func naming(_ freed: [MergeRenaming.FreedName]) -> Conflict {
+      func named(_ text: String, _ addition: String) -> String {
+        freed.reduce(text) { $0.replacing($1.passing, with: $1.name + addition) }
+      }
+      return Conflict(part: named(part, " (of the base)"), reason: named(reason, ""))
+    }
   }
 
   private var conflicts: [Conflict] = []
@@ -44,20 +52,48 @@ package struct ModelMerge {
   ) -> (
     document: ModelDocument, conflicts: [Conflict]
   ) {
-    var merge = ModelMerge(style: ours.style, hasBase: base != nil, hasOurBase: isOurBase)
-    var (before, own, other): (SourceElement?, ModelDocument, ModelDocument) = (base?.root, ours, theirs)
-    if let base {
-      let renaming = MergeRenaming(base: base, ours: ours, theirs: theirs)
-      (before, own.root, other.root) = (renaming.base, renaming.ours, renaming.theirs)
-      merge.conflicts = renaming.conflicts
+    guard let base else {
+      var merge = ModelMerge(style: ours.style, hasBase: false, hasOurBase: false)
+      let result: ModelDocument = merge.whole(nil, ours, theirs, before: ours, theirsBefore: theirs)
+      return (result, merge.conflicts)
     }
-    var result: ModelDocument = own
-    result.root = merge.merged(before, own.root, other.root, [], depth: 0)
-    var repair = MergeRepair(ours: own, theirs: other, before: ours, theirsBefore: theirs)
+    // A name that theirs freed is not free where the merge keeps what had it. Each round refuses another one.
+    var refused: Set<MergeRenaming.FreedName.Taker> = []
+    while true {
+      let renaming = MergeRenaming(base: base, ours: ours, theirs: theirs, refused: refused)
+      var (own, other): (ModelDocument, ModelDocument) = (ours, theirs)
+      (own.root, other.root) = (renaming.ours, renaming.theirs)
+      var merge = ModelMerge(style: ours.style, hasBase: true, hasOurBase: isOurBase)
+      merge.conflicts = renaming.conflicts
+      let result: ModelDocument = merge.whole(
+        renaming.base, own, other, before: ours, theirsBefore: theirs)
+      let kept: Set<MergeRenaming.FreedName.Taker> = Set(
+        renaming.freedNames.filter { freed in Self.names(freed.passing, in: result.root) }.map(\.taker))
+      if kept.isSubset(of: refused) {
+        return (result, merge.conflicts.map { $0.naming(renaming.freedNames) })
+      }
+      refused.formUnion(kept)
+    }
+  }
+
+  private mutating func whole(
+    _ base: SourceElement?, _ ours: ModelDocument, _ theirs: ModelDocument, before: ModelDocument,
+    theirsBefore: ModelDocument
+  ) -> ModelDocument {
+    var result: ModelDocument = ours
+    result.root = merged(base, ours.root, theirs.root, [], depth: 0)
+    var repair = MergeRepair(ours: ours, theirs: theirs, before: before, theirsBefore: theirsBefore)
     repair.run(&result)
-    merge.conflicts += repair.conflicts
-    merge.removeStrayLayout(&result.root)
-    return (result, merge.conflicts)
+    conflicts += repair.conflicts
+    removeStrayLayout(&result.root)
+    return result
+  }
+
+  /// Whether an entity or a part of one has a name.
+  private static func names(_ name: String, in root: SourceElement) -> Bool {
+    root.children("entity").contains { entity in
+      entity["name"] == name || entity.children.contains { $0["name"] == name }
+    }
   }
 
   private init(style: SourceStyle, hasBase: Bool, hasOurBase: Bool) {
@@ -124,8 +160,15 @@ package struct ModelMerge {
     where !names.contains(name) {
       names.append(name)
     }
+    let apart: TypeChange? = base.flatMap { TypeChange($0, ours, theirs) }
     for name in names {
       let (before, own, other) = (base?[name], ours[name], theirs[name])
+      if let apart, TypeChange.bound.contains(name) {
+        if let reason = apart.conflict(name, before, own, other) {
+          conflicts.append(Conflict(part: path.joined(separator: "."), reason: reason))
+        }
+        continue
+      }
       if Self.isSame(own, other) || (base != nil && Self.isSame(before, other)) { continue }
       if base != nil, Self.isSame(before, own) {
         result.set(name, other)
@@ -145,8 +188,52 @@ package struct ModelMerge {
           reason: "both changed \(name): "
             + (base == nil ? "" : "it was \(Self.quoted(before, name)), ")
             + "ours is \(Self.quoted(own, name)), theirs \(Self.quoted(other, name)): ours stays; to take theirs, "
-            + (other.map { "write \(name)=\"\(ModelSourceSchema.escaped($0))\"" } ?? "take \(name) out")))
+            + Self.advice(name, other)))
     }
+  }
+
+  /// Two sides of an attribute that give it different types: what depends on the type stays with it.
+  private struct TypeChange {
+    /// What has a meaning for the type alone.
+    static let bound: Set<String> = [
+      "attributeType", "usesScalarValueType", "defaultValueString", "minValueString", "maxValueString",
+      "regularExpressionString", "defaultDateTimeInterval", "minDateTimeInterval", "maxDateTimeInterval",
+      "valueTransformerName", "customClassName", "allowsExternalBinaryDataStorage", "composite",
+      "derived", "derivationExpression",
+    ]
+
+    let before: String?
+    let own: String?
+    let other: String?
+
+    /// Nil where the type is the same, or theirs has changed it and ours nothing of this.
+    init?(_ base: SourceElement, _ ours: SourceElement, _ theirs: SourceElement) {
+      (before, own, other) = (base["attributeType"], ours["attributeType"], theirs["attributeType"])
+      guard ours.name == "attribute", own != other else { return nil }
+      if own == before, Self.bound.allSatisfy({ ModelMerge.isSame(base[$0], ours[$0]) }) { return nil }
+    }
+
+    /// What is told of a value that is not taken from theirs.
+    func conflict(_ name: String, _ before: String?, _ own: String?, _ other: String?) -> String? {
+      if ModelMerge.isSame(own, other) || ModelMerge.isSame(before, other) { return nil }
+      let sides: String =
+        "it was \(ModelMerge.quoted(before, name)), ours is \(ModelMerge.quoted(own, name)), theirs \(ModelMerge.quoted(other, name))"
+      let reason: String
+      if !ModelMerge.isSame(before, own) {
+        reason = "both changed \(name): \(sides)"
+      } else if name == "attributeType" {
+        reason = "theirs changed the type, and ours what depends on it: \(sides)"
+      } else {
+        reason =
+          "\(name) depends on the type, which is \(ModelMerge.quoted(self.own, "")) in ours, \(ModelMerge.quoted(self.other, "")) in theirs: "
+          + sides
+      }
+      return "\(reason): ours stays; to take theirs, \(ModelMerge.advice(name, other))"
+    }
+  }
+
+  private static func advice(_ name: String, _ value: String?) -> String {
+    value.map { "write \(name)=\"\(ModelSourceSchema.escaped($0))\"" } ?? "take \(name) out"
   }
 
   private static let editorsOwn: Set<String> = ["lastSavedToolsVersion", "systemVersion"]

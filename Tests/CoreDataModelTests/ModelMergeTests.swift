@@ -60,6 +60,8 @@ struct ModelMergeTests {
     """
   private static let shopRelationship: String =
     "        <relationship name=\"shop\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Nullify\" destinationEntity=\"Shop\" inverseName=\"items\" inverseEntity=\"Shop\"/>\n"
+  private static let shopItems: String =
+    "        <relationship name=\"items\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Nullify\" destinationEntity=\"Item\" inverseName=\"shop\" inverseEntity=\"Item\"/>\n"
   private static let shopLayout: String =
     "        <element name=\"Shop\" positionX=\"0\" positionY=\"9\" width=\"128\" height=\"58\"/>\n"
 
@@ -126,6 +128,32 @@ struct ModelMergeTests {
       conflicts: [
         "Item.title: both changed attributeType: it was \"String\", ours is \"Date\", theirs \"URI\": "
           + "ours stays; to take theirs, write attributeType=\"URI\""
+      ]),
+    Case(
+      name: "a type here, a limit and a default value for the type before there",
+      ours: [(count, count.replacing("Integer 16", with: "String"))],
+      theirs: [(count, count.replacing("optional=", with: "defaultValueString=\"3\" optional="))],
+      merged: [(count, count.replacing("Integer 16", with: "String"))],
+      conflicts: [
+        "Item.count: defaultValueString depends on the type, which is \"String\" in ours, \"Integer 16\" in theirs: it was "
+          + "not set, ours is not set, theirs \"3\": ours stays; to take theirs, write defaultValueString=\"3\""
+      ]),
+    Case(
+      name: "a type there, a scalar here, and what does not depend on it",
+      ours: [(count, count.replacing("/>", with: " usesScalarValueType=\"YES\"/>"))],
+      theirs: [
+        (count, count.replacing("Integer 16", with: "String").replacing("optional=\"YES\" ", with: ""))
+      ],
+      merged: [
+        (
+          count,
+          count.replacing("optional=\"YES\" ", with: "").replacing(
+            "/>", with: " usesScalarValueType=\"YES\"/>")
+        )
+      ],
+      conflicts: [
+        "Item.count: theirs changed the type, and ours what depends on it: it was \"Integer 16\", ours is \"Integer 16\", "
+          + "theirs \"String\": ours stays; to take theirs, write attributeType=\"String\""
       ]),
     Case(
       name: "removed and changed", ours: [(note, ""), (noteLayout, "")],
@@ -375,6 +403,65 @@ struct ModelMergeTests {
       conflicts: [
         "Memo: both renamed this: it was \"Note\", ours is \"Memo\", theirs \"Page\": ours stays; to take theirs, rename "
           + "it with `clarus model set MODEL Memo --rename Page`"
+      ]),
+    Case(
+      name: "an attribute, to the name of one that was removed for it, which the other side changed",
+      ours: [(count, "")] + titleRenamed("count"),
+      theirs: [(count, count.replacing(" optional=\"YES\"", with: ""))],
+      merged: [(count, "")] + titleRenamed("count"),
+      conflicts: [
+        "Item.count (of the base): ours removed this, and theirs changed it: it stays removed; to take theirs, copy it "
+          + "from their file"
+      ]),
+    Case(
+      name: "an attribute, to the name of one that was removed for it, and an index over that one",
+      ours: [(count, "")] + titleRenamed("count"),
+      theirs: [before(index, fetchIndex("count"))], merged: [(count, "")] + titleRenamed("count"),
+      conflicts: [
+        "Item.added: the two edits don't go together: an index or a constraint of Item names 'count', which is not "
+          + "there: theirs added this, and it is left out as in ours; to take theirs, add it anew with what it needs"
+      ]),
+    Case(
+      name: "an attribute there, to the name of one that was removed for it",
+      ours: [before(index, fetchIndex("title"))], theirs: [(count, "")] + titleRenamed("count"),
+      merged: [(count, "")] + titleRenamed("count") + [before(index, fetchIndex("count"))]),
+    Case(
+      name: "an attribute there, to the name of one that was removed for it, which our side changed",
+      ours: [(count, count.replacing(" optional=\"YES\"", with: ""))],
+      theirs: [(count, "")] + titleRenamed("count"),
+      merged: [(count, count.replacing(" optional=\"YES\"", with: ""))],
+      conflicts: [
+        "Item.title: theirs renamed this to \"count\", and ours has another part of that name: it stays \"title\" as in "
+          + "ours; to take theirs, give the other one another name, then `clarus model set MODEL Item.title --rename "
+          + "count`",
+        "Item.count: theirs removed this, and ours changed it: ours stays; remove it to take theirs",
+      ]),
+    Case(
+      name: "an entity by both, here to the name of one that was removed for it",
+      ours: [
+        (note, ""), (noteLayout, ""), (shopRelationship, ""),
+        (
+          "<entity name=\"Shop\" representedClassName=\"Shop\" syncable=\"YES\">",
+          "<entity name=\"Note\" representedClassName=\"Shop\" syncable=\"YES\" elementID=\"Shop\">"
+        ), (shopItems, ""), ("<element name=\"Shop\"", "<element name=\"Note\""),
+      ],
+      theirs: [
+        (
+          "<entity name=\"Shop\" representedClassName=\"Shop\" syncable=\"YES\">",
+          "<entity name=\"Store\" representedClassName=\"Shop\" syncable=\"YES\" elementID=\"Shop\">"
+        ), (shopRelationship, shopRelationship.replacing("\"Shop\"", with: "\"Store\"")),
+        ("<element name=\"Shop\"", "<element name=\"Store\""),
+      ],
+      merged: [
+        (note, ""), (noteLayout, ""), (shopRelationship, ""),
+        (
+          "<entity name=\"Shop\" representedClassName=\"Shop\" syncable=\"YES\">",
+          "<entity name=\"Note\" representedClassName=\"Shop\" syncable=\"YES\" elementID=\"Shop\">"
+        ), (shopItems, ""), ("<element name=\"Shop\"", "<element name=\"Note\""),
+      ],
+      conflicts: [
+        "Note: both renamed this: it was \"Shop\", ours is \"Note\", theirs \"Store\": ours stays; to take theirs, rename "
+          + "it with `clarus model set MODEL Note --rename Store`"
       ]),
     Case(
       name: "an entity, whose new name the other side gives to a new one", ours: noteRenamed,

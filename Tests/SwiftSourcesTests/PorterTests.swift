@@ -216,6 +216,20 @@ struct PorterTests {
       ),
       ("struct A: View {}; let s: State = .on", nil),
       ("enum UIImage {}\nlet i: UIImage? = nil; let c = Design.UIColor.red", nil),
+      ("let s = \"\\(/@objc/)\"\nlet t = \"\\(a, /@objc/) \\(f(/@objc/)) @objc\"\n", nil),
+      // A method of an extension that checks one property, beside a method of the class itself.
+      (
+        "class A: B {\n}\nextension A {\n  func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}\n}\n",
+        "class A: B {\n    override func validateValue(_ value: inout Any?, forKey key: String) throws { "
+          + "try super.validateValue(&value, forKey: key); if key == \"title\" { try validateManagedValue(&value, by: validateTitle) } }\n\n}\n"
+          + "extension A {\n  func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}\n}\n"
+      ),
+      (
+        "class A: B {\n  override func validateValue(_ value: inout Any?, forKey key: String) throws {\n"
+          + "    try validateManagedValue(&value, by: validateTitle)\n  }\n}\n"
+          + "extension A {\n  func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}\n}\n",
+        nil
+      ),
       // What the compiler does not see here.
       ("#if canImport(UIKit)\nimport UIKit\n@objc class A {}\n#else\nclass A {}\n#endif\n", nil),
       ("#if canImport(ObjectiveC)\n@objc(A)\n#endif\nclass A {}\n", nil),
@@ -247,6 +261,11 @@ struct PorterTests {
       ),
       (
         "class A: B { override func validateValue(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey k: String) throws {} }",
+        .keyValidation
+      ),
+      (
+        "class A: B { override func validateValue(_ v: inout Any?, forKey k: String) throws {} }\n"
+          + "extension A { func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {} }",
         .keyValidation
       ),
       ("protocol P { optional func f() -> Int }", .optionalRequirement),

@@ -22,6 +22,8 @@ struct ScannerTests {
     ("a / b / c", ["a", "/", "b", "/", "c"]),
     ("f(a)/2 + b[0]/3", ["f", "(", "a", ")", "/", "2", "+", "b", "[", "0", "]", "/", "3"]),
     ("#/a\"/b/# c", ["#/a\"/b/#", "c"]),
+    (#""\(/@objc/)" / b"#, [#""\("#, "/@objc/", #")""#, "/", "b"]),
+    ("### #if", ["#", "#", "#", "#if"]),
     (#""" + "" a"#, [#""""#, "+", #""""#, "a"]),
     ("`class` $0 0x1F 1.5e3 a->b", ["`class`", "$0", "0x1F", "1.5e3", "a", "->", "b"]),
     ("#!/usr/bin/swift\na", ["a"]),
@@ -44,6 +46,14 @@ struct ScannerTests {
   func `what has no end is an error at its place`(_ text: String, _ expected: String) {
     #expect(throws: SourceFailure.self) { try scan(text) }
     do { _ = try scan(text) } catch { #expect("\(error)" == expected) }
+  }
+
+  @Test func `types nested too deep are an error, and long types are read`() throws {
+    let text: String = String(repeating: "class A {", count: 3000)
+    let failure: SourceFailure = try #require(throws: SourceFailure.self) { try scan(text) }
+    #expect(failure.message == "This type is in 256 other types, more than the compiler takes.")
+    let types: String = Array(repeating: "A & B -> C", count: 20_000).joined(separator: " & ")
+    #expect(try members("class A {\n  @NSManaged var x: \(types)\n}").count == 1)
   }
 
   /// Each member as `Owner.name: type` or `Owner.name(label: type)`, with what else is known of it.

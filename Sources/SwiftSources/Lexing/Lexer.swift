@@ -154,6 +154,8 @@ package struct Lexer {
     while byte(pounds) == Ascii.pound { pounds += 1 }
     if byte(pounds) == Ascii.quote { return try literal(pounds: pounds) }
     if byte(pounds) == Ascii.slash { return try extendedRegex(pounds: pounds) }
+    // Signs that begin nothing are counted once.
+    for _ in 1..<pounds { append(.punctuation, to: offset + 1) }
     var end: Int = offset + 1
     while end < bytes.count, Ascii.isIdentifier(bytes[end]) { end += 1 }
     append(end > offset + 1 ? .pound : .punctuation, to: end)
@@ -225,7 +227,9 @@ package struct Lexer {
     if next == Ascii.space || next == Ascii.tab || next == Ascii.newline || next == 0 { return false }
     if let last = tokens.last {
       switch last.kind {
-      case .number, .string, .regex: return false
+      case .number, .regex: return false
+      // The piece before an interpolation ends in its parenthesis.
+      case .string: if bytes[last.range.upperBound - 1] != Ascii.openParenthesis { return false }
       case .pound: return false
       case .identifier: if !Self.precedingOperand.contains(source[last.range]) { return false }
       case .punctuation:

@@ -130,17 +130,23 @@ package struct Porter {
         file, types: types, style: style, platform: platform, modelNames: modelNames, typeNames: typeNames,
         hasAliases: hasAliases)
     }
+    func declaring(_ name: String, _ keyword: String) -> Set<String> {
+      passes.reduce(into: []) { $0.formUnion($1.classes(declaring: name, as: keyword)) }
+    }
     // An override of an extension needs a method in the class, which may be in another file.
     let classes: Set<String> = Set(passes.flatMap(\.classes))
     let overrides: [String: [ExtensionOverride]] = Dictionary(
       grouping: passes.flatMap(\.extensionOverrides).filter { classes.contains($0.owner) }, by: \.owner)
+    let checked: Set<String> = declaring("validateValue", "func")
     let checks: [String: [KeyCheck]] = Dictionary(
-      grouping: passes.flatMap(\.keyChecks).filter { classes.contains($0.owner) }, by: \.owner)
+      grouping: passes.flatMap(\.keyChecks).filter {
+        classes.contains($0.owner) && !checked.contains($0.owner)
+      },
+      by: \.owner)
     let namedChecks: Set<String> = passes.reduce(into: []) { $0.formUnion($1.checksInCalls) }
     let keys: Set<String> = passes.reduce(into: []) { $0.formUnion($1.keyWords) }
     let listing: (functions: Set<String>, accessors: Set<String>) = (
-      passes.reduce(into: []) { $0.formUnion($1.classes(listing: "expressionFunctions")) },
-      passes.reduce(into: []) { $0.formUnion($1.classes(listing: "customAccessors")) }
+      declaring("expressionFunctions", "var"), declaring("customAccessors", "var")
     )
     let listed: [ListedMember] = passes.flatMap { $0.listedMembers(keys: keys) }.filter { member in
       guard classes.contains(member.owner) else { return false }

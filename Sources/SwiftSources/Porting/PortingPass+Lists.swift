@@ -48,11 +48,11 @@ extension PortingPass {
     return words
   }
 
-  /// The classes whose bodies have a list of a name already.
-  func classes(listing name: String) -> Set<String> {
+  /// The classes that declare a member of a name already, in their bodies or in extensions.
+  func classes(declaring name: String, as keyword: String) -> Set<String> {
     Set(
-      tokens.indices.filter { text($0) == name && text($0 - 1) == "var" }
-        .map { owner(at: tokens[$0].range.lowerBound) })
+      tokens.indices.filter { text($0) == name && text($0 - 1) == keyword }
+        .map { places.path(at: tokens[$0].range.lowerBound) })
   }
 
   /// The token after the attribute, its arguments, other attributes and modifiers.
@@ -89,7 +89,7 @@ extension PortingPass {
     guard !["async", "throws", "rethrows"].contains(text(close + 1)),
       let parameters = parameters(in: (function + 3)..<close), parameters.count <= 3
     else { return nil }
-    let owner: String = owner(at: tokens[index].range.lowerBound)
+    let owner: String = places.path(at: tokens[index].range.lowerBound)
     let selector: String =
       text(index + 2) == "(" && !tokens[index + 2].isSpaced
       ? (index + 3..<end(of: index + 2) - 1).map { text($0) }.joined()
@@ -176,7 +176,7 @@ extension PortingPass {
     // A stored one with observers is read by key-value coding as it is.
     guard text(place) == "{", !["didSet", "willSet"].contains(text(place + 1)) else { return nil }
     return ListedMember(
-      kind: .accessor, owner: owner(at: tokens[index].range.lowerBound), name: text(property + 1),
+      kind: .accessor, owner: places.path(at: tokens[index].range.lowerBound), name: text(property + 1),
       path: source.path, offset: tokens[index].range.lowerBound)
   }
 
@@ -207,8 +207,7 @@ extension PortingPass {
 
   /// At `@objc`: notes what is listed, or would have to be.
   mutating func noteListed(_ index: Int, after last: Int) {
-    let place: Int = tokens[index].range.lowerBound
-    let member: ListedMember? = listed.values.joined().first { $0.path == source.path && $0.offset == place }
+    let member: ListedMember? = listedPlaces[tokens[index].range.lowerBound]
     switch member?.kind {
     case .function?: note(.listedFunction, at: range(index, last))
     case .accessor?: note(.listedAccessor, at: range(index, last))

@@ -18,35 +18,17 @@ struct KeyCheck {
 
 extension PortingPass {
   /// The methods of this file that check one property, as far as a class can call them: those that override
-  /// none, of classes without a `validateValue(_:forKey:)` of their own.
+  /// none. ``Porter`` leaves out those of classes that have a `validateValue(_:forKey:)` of their own.
   var keyChecks: [KeyCheck] {
     tokens.indices.compactMap { index in
       guard text(index) == "AutoreleasingUnsafeMutablePointer", let name = checkingMethod(index),
         let type = innermostType(at: tokens[index].range.lowerBound), !type.isConstrained,
-        type.condition == nil, type.genericParameters.isEmpty, let body = type.body
+        type.condition == nil, type.genericParameters.isEmpty
       else { return nil }
-      let hasOwn: Bool = tokens.indices.contains { other in
-        body.contains(tokens[other].range.lowerBound) && text(other) == "func"
-          && text(other + 1) == "validateValue"
-      }
-      guard !hasOwn else { return nil }
       return KeyCheck(
-        owner: owner(at: tokens[index].range.lowerBound), method: name, path: source.path,
+        owner: places.path(at: tokens[index].range.lowerBound), method: name, path: source.path,
         offset: tokens[index].range.lowerBound)
     }
-  }
-
-  /// The path of the type around an offset.
-  func owner(at offset: Int) -> String {
-    var names: [String] = []
-    func find(_ types: [TypeDeclaration]) {
-      for type in types where type.body?.contains(offset) == true {
-        names += type.name
-        find(type.types)
-      }
-    }
-    find(file.declarations)
-    return names.joined(separator: ".")
   }
 
   /// The name in `func validateTitle(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws`.
@@ -78,9 +60,7 @@ extension PortingPass {
   mutating func keyValidation(_ index: Int) {
     if let name = checkingMethod(index), namedChecks.contains(name) { return }
     let place: Int = tokens[index].range.lowerBound
-    let isCalled: Bool = calledChecks.values.contains { checks in
-      checks.contains { $0.path == source.path && $0.offset == place }
-    }
+    let isCalled: Bool = calledPlaces.contains(place)
     note(
       isCalled ? .checkedKey : .keyValidation, at: isCalled ? range(index - 6, index) : tokens[index].range)
   }

@@ -6,6 +6,8 @@ struct PortingPass {
   let style: Porter.Style
   private let modelNames: [String: String]
   let typeNames: Set<String>
+  /// The types of the file by their places.
+  let places: TypePlaces
   private let hasAliases: Bool
   let platform: Platform
   let tokens: [Token]
@@ -17,10 +19,14 @@ struct PortingPass {
   private(set) var movedOverrides: [String: [ExtensionOverride]] = [:]
   /// Methods that check one property, by the name of the class of this module that calls them.
   private(set) var calledChecks: [String: [KeyCheck]] = [:]
+  /// The offsets of those of this file.
+  private(set) var calledPlaces: Set<Int> = []
   /// The names of methods that the module's classes call by `validateManagedValue(_:by:)` already.
   private(set) var namedChecks: Set<String> = []
   /// What the classes of the module list for the Objective-C runtime's sake, by the name of the class.
   private(set) var listed: [String: [ListedMember]] = [:]
+  /// Those of this file, by the offsets of their attributes.
+  private(set) var listedPlaces: [Int: ListedMember] = [:]
   /// The words by which key-value coding may read properties.
   private(set) var keys: Set<String> = []
   private(set) var knownAccessors: Set<String> = []
@@ -38,6 +44,7 @@ struct PortingPass {
   ) throws(SourceFailure) {
     self.file = file
     source = file.source
+    places = TypePlaces(file.declarations)
     edits = SourceEdits(file.source)
     self.types = types
     self.style = style
@@ -107,6 +114,10 @@ struct PortingPass {
   mutating func run(_ module: PortedModule) {
     (movedOverrides, calledChecks, namedChecks) = (module.overrides, module.checks, module.namedChecks)
     (listed, keys, knownAccessors) = (module.listed, module.keys, module.knownAccessors)
+    calledPlaces = Set(calledChecks.values.joined().filter { $0.path == source.path }.map(\.offset))
+    for member in listed.values.joined() where member.path == source.path {
+      listedPlaces[member.offset] = member
+    }
     (defaulted, defaultedNames) = (module.defaulted, Set(module.defaulted.map(\.name)))
     rewriteMembers(file.declarations)
     rewriteTransformers(file.declarations)
@@ -287,15 +298,7 @@ struct PortingPass {
   }
 
   /// The innermost type around an offset.
-  func innermostType(at offset: Int) -> TypeDeclaration? {
-    func innermost(_ types: [TypeDeclaration]) -> TypeDeclaration? {
-      for type in types where type.body?.contains(offset) == true {
-        return innermost(type.types) ?? type
-      }
-      return nil
-    }
-    return innermost(file.declarations)
-  }
+  func innermostType(at offset: Int) -> TypeDeclaration? { places.type(at: offset) }
 
   /// Whether the innermost type around an offset is an extension.
   private func isExtension(at offset: Int) -> Bool { innermostType(at: offset)?.kind == .extension }

@@ -7,6 +7,11 @@ package struct DeclarationScanner {
   private let conditions: [String?]
   private var index: Int = 0
   private var imports: [ScannedFile.Import] = []
+  /// How many types are around the place.
+  private var depth: Int = 0
+
+  /// The compiler's own limit.
+  private static let deepest: Int = 256
 
   /// - Throws: ``SourceFailure`` where a comment, a literal or an `#if` has no end.
   package static func scan(
@@ -17,7 +22,7 @@ package struct DeclarationScanner {
     var ignored: [ManagedMember] = []
     var types: [TypeDeclaration] = []
     while scanner.index < scanner.tokens.count {
-      scanner.members(types: &types, members: &ignored)
+      try scanner.members(types: &types, members: &ignored)
       scanner.index += 1
     }
     var file = ScannedFile(source: source, imports: scanner.imports, declarations: types)
@@ -121,7 +126,9 @@ package struct DeclarationScanner {
   ]
 
   /// Reads up to the closing brace of the type, or to the end.
-  private mutating func members(types: inout [TypeDeclaration], members: inout [ManagedMember]) {
+  private mutating func members(
+    types: inout [TypeDeclaration], members: inout [ManagedMember]
+  ) throws(SourceFailure) {
     while index < tokens.count, !isPunctuation("}", at: index) {
       let modifiers: Modifiers = readModifiers()
       guard let word = current, isIdentifier(at: index) else {
@@ -136,7 +143,7 @@ package struct DeclarationScanner {
           index += 1
           continue
         }
-        if let type = readType(kind, modifiers) { types.append(type) }
+        if let type = try readType(kind, modifiers) { types.append(type) }
       case "typealias" where isIdentifier(at: index + 1):
         if let alias = readAlias(modifiers) { types.append(alias) }
       case "var", "let": readProperties(modifiers, &members)
@@ -229,7 +236,7 @@ package struct DeclarationScanner {
 
   private mutating func readType(
     _ kind: TypeDeclaration.Kind, _ modifiers: Modifiers
-  ) -> TypeDeclaration? {
+  ) throws(SourceFailure) -> TypeDeclaration? {
     let place: Int = index
     index += 1
     var name: [String] = [current ?? ""]
@@ -268,7 +275,15 @@ package struct DeclarationScanner {
     type.inherited = inherited
     type.isConstrained = isConstrained
     let start: Int = tokens[index - 1].range.upperBound
-    members(types: &type.types, members: &type.members)
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.deepest else {
+      let (line, column) = source.position(of: offset)
+      throw SourceFailure(
+        path: source.path, line: line, column: column,
+        message: "This type is in \(Self.deepest) other types, more than the compiler takes.")
+    }
+    try members(types: &type.types, members: &type.members)
     type.body = start..<(index < tokens.count ? tokens[index].range.lowerBound : source.bytes.count)
     index += 1
     return type
@@ -349,6 +364,19 @@ package struct DeclarationScanner {
   ]
 
   private mutating func skipType() -> Bool {
+    var end: TypeEnd = .operand
+    while case .operand = end { end = skipOperand() }
+    return end == .complete
+  }
+
+  private enum TypeEnd {
+    case complete
+    /// Behind `&` or `->`, which another type follows.
+    case operand
+    case absent
+  }
+
+  private mutating func skipOperand() -> TypeEnd {
     while index < tokens.count {
       if isPunctuation("@", at: index), isIdentifier(at: index + 1) {
         index += 2
@@ -362,7 +390,7 @@ package struct DeclarationScanner {
         break
       }
     }
-    guard index < tokens.count else { return false }
+    guard index < tokens.count else { return .absent }
     if isPunctuation("(", at: index) || isPunctuation("[", at: index) {
       skip()
     } else if isPunctuation("~", at: index), isIdentifier(at: index + 1) {
@@ -370,7 +398,7 @@ package struct DeclarationScanner {
     } else if isIdentifier(at: index) {
       index += 1
     } else {
-      return false
+      return .absent
     }
     while index < tokens.count {
       if isPunctuation("<", at: index) {
@@ -379,12 +407,9 @@ package struct DeclarationScanner {
         index += 2
       } else if isPunctuation("?", at: index) || isPunctuation("!", at: index), !tokens[index].isSpaced {
         index += 1
-      } else if isPunctuation("&", at: index) {
+      } else if isPunctuation("&", at: index) || isPunctuation("->", at: index) {
         index += 1
-        return skipType()
-      } else if isPunctuation("->", at: index) {
-        index += 1
-        return skipType()
+        return .operand
       } else if ["async", "throws", "rethrows"].contains(current), isPunctuation("->", at: index + 1) {
         index += 1
       } else if current == "throws" || current == "async",
@@ -397,7 +422,7 @@ package struct DeclarationScanner {
         break
       }
     }
-    return true
+    return .complete
   }
 
   // MARK: Properties and methods
