@@ -79,6 +79,8 @@ struct FinderPlan: Equatable {
     var name: String
     var variable: String
     var type: String
+    /// Whether the predicate compares with the raw value.
+    var isEnumeration: Bool
   }
 
   enum Result: Equatable {

@@ -11,6 +11,17 @@ struct ClassPlanner {
   private(set) var messages: [CodeGenerationMessage] = []
   let types: PropertyTypes
   private let classes: [ObjectIdentifier: ClassName]
+  /// The classes of the program's module, as they are referred to.
+  private let classNames: Set<String>
+  /// The templates of functions, by the name of the function and the root of the entity's tree.
+  private var foundNames: [FunctionName: String] = [:]
+  /// The lines of declared types with raw values, by class and name.
+  private var enumerationLines: [[String]: Int] = [:]
+
+  private struct FunctionName: Hashable {
+    let name: String
+    let root: ObjectIdentifier
+  }
 
   init(
     _ model: NSManagedObjectModel, file: String, lines: ModelSourceLines?, _ options: CodeGenerationOptions
@@ -19,6 +30,7 @@ struct ClassPlanner {
     var classes: [ObjectIdentifier: ClassName] = [:]
     for entity in model.storedEntities { classes[ObjectIdentifier(entity)] = ClassName(of: entity, options) }
     self.classes = classes
+    classNames = Set(classes.values.filter { $0.module == nil }.map { $0.path.joined(separator: ".") })
     let names: Set<String> = Set(classes.values.filter { $0.module == nil }.compactMap(\.path.first))
     types = PropertyTypes(hidden: PropertyTypes.used.intersection(names))
   }
@@ -95,6 +107,13 @@ struct ClassPlanner {
       report(
         .warning, entity, nil,
         "The class \(name.reference) of entity '\(entity.name ?? "")' belongs to the module \(name.module ?? ""), so none is generated here; set the entity's Codegen to Manual/None."
+      )
+      return nil
+    }
+    guard name.name != ClassRenderer.namesOfProperties else {
+      report(
+        .error, entity, nil,
+        "The class '\(name.name)' of entity '\(entity.name ?? "")' has the name of the type with the names of properties that each class has; name it otherwise."
       )
       return nil
     }
@@ -245,8 +264,14 @@ struct ClassPlanner {
     let (type, kind) = types.attribute(attribute)
     let plain = PropertyPlan(name: attribute.name, type: type, kind: kind)
     do {
-      guard let type = try RawValueType(of: attribute, in: name, types) else { return plain }
-      if let declared = type.enumeration { enumerations.append(declared) }
+      guard let type = try RawValueType(of: attribute, in: name, types, classes: classNames) else {
+        if attribute.attributeType == .transformableAttributeType { checkValueClass(attribute, entity) }
+        return plain
+      }
+      if let declared = type.enumeration {
+        enumerations.append(declared)
+        enumerationLines[[name.flat, declared.name]] = line(of: attribute, entity)
+      }
       return PropertyPlan(
         name: attribute.name, type: type.fallback == nil ? "\(type.name)?" : type.name,
         kind: .enumeration(raw: type.raw, fallback: type.fallback))
@@ -258,16 +283,32 @@ struct ClassPlanner {
     }
   }
 
+  /// The type with raw values that an attribute's property has; nil where it has another one, or a flaw.
+  func enumeration(of attribute: NSAttributeDescription) -> String? {
+    guard let owner = classes[ObjectIdentifier(attribute.entity)], owner.isWellFormed, owner.module == nil
+    else { return nil }
+    return try? RawValueType(of: attribute, in: owner, types, classes: classNames)?.name
+  }
+
+  private mutating func checkValueClass(_ attribute: NSAttributeDescription, _ entity: NSEntityDescription) {
+    guard let name = attribute.attributeValueClassName, !SwiftNames.isTypeText(name) else { return }
+    report(
+      .error, entity, attribute,
+      "The class '\(name)' of the values of attribute '\(attribute.name)' of entity '\(entity.name ?? "")' is no type in Swift."
+    )
+  }
+
   /// A type that several attributes name is declared once.
   private mutating func shareEnumerations(_ plans: inout [ClassPlan]) {
     var known: [String: EnumerationPlan] = [:]
     for index in plans.indices {
+      let owner: String = plans[index].name.flat
       plans[index].enumerations.removeAll { type in
         guard let twin = known.updateValue(type, forKey: type.name) else { return false }
         if twin != type {
           messages.append(
             CodeGenerationMessage(
-              severity: .error, file: file, line: nil,
+              severity: .error, file: file, line: enumerationLines[[owner, type.name]],
               text:
                 "The type \(type.name) is declared twice by user infos of attributes, with different cases."))
         }
@@ -288,19 +329,37 @@ struct ClassPlanner {
             text: "The fetch request '\(name)' has no function: its name is no identifier in Swift."))
         return nil
       }
-      return FinderPlan(name, request, entity, self)
+      let finder = FinderPlan(name, request, entity, self)
+      var root: NSEntityDescription = entity
+      while let parent = root.superentity { root = parent }
+      let place = FunctionName(name: finder.name, root: ObjectIdentifier(root))
+      if let other = foundNames[place] {
+        messages.append(
+          CodeGenerationMessage(
+            severity: .warning, file: file, line: lines?.template(name),
+            text:
+              "The fetch request '\(name)' has no function: the one of '\(other)' is \(finder.name) already. Rename one of them."
+          ))
+        return nil
+      }
+      foundNames[place] = name
+      return finder
     }
   }
 
   // MARK: Messages
 
+  private func line(of property: NSPropertyDescription?, _ entity: NSEntityDescription) -> Int? {
+    let owner: String = property?.entity.name ?? entity.name ?? ""
+    return property.flatMap { lines?.property($0.name, of: owner) } ?? lines?.entity(owner)
+  }
+
   private mutating func report(
     _ severity: CodeGenerationMessage.Severity, _ entity: NSEntityDescription,
     _ property: NSPropertyDescription?, _ text: String
   ) {
-    let owner: String = property?.entity.name ?? entity.name ?? ""
-    let line: Int? = property.flatMap { lines?.property($0.name, of: owner) } ?? lines?.entity(owner)
-    let message = CodeGenerationMessage(severity: severity, file: file, line: line, text: text)
+    let message = CodeGenerationMessage(
+      severity: severity, file: file, line: line(of: property, entity), text: text)
     if !messages.contains(message) { messages.append(message) }
   }
 }

@@ -10,6 +10,9 @@ struct ClassRenderer {
   private var slots: String { "_\(plan.name.flat)Slots" }
   private var reference: String { plan.name.reference }
 
+  /// The type in each class that has the names of the properties.
+  static let namesOfProperties = "PropertyName"
+
   static func prefix(_ access: CodeGenerationOptions.Access) -> String {
     access == .internal ? "" : "\(access.rawValue) "
   }
@@ -255,16 +258,17 @@ struct ClassRenderer {
         function("removeFrom\(name)(at idx: \(int))", "\(members).removeObject(at: idx)", &text)
         function(
           "insertInto\(name)(_ values: [\(plan.member)], at indexes: \(indexes))",
-          "\(members).insert(values, at: indexes as IndexSet)", &text)
+          "\(members).insert(values, at: indexes as \(types.standard("IndexSet")))", &text)
         function(
-          "removeFrom\(name)(at indexes: \(indexes))", "\(members).removeObjects(at: indexes as IndexSet)",
+          "removeFrom\(name)(at indexes: \(indexes))",
+          "\(members).removeObjects(at: indexes as \(types.standard("IndexSet")))",
           &text)
         function(
           "replace\(name)(at idx: \(int), with value: \(plan.member))",
           "\(members).replaceObject(at: idx, with: value)", &text)
         function(
           "replace\(name)(at indexes: \(indexes), with values: [\(plan.member)])",
-          "\(members).replaceObjects(at: indexes as IndexSet, with: values)", &text)
+          "\(members).replaceObjects(at: indexes as \(types.standard("IndexSet")), with: values)", &text)
       }
       function("addTo\(name)(_ value: \(plan.member))", "addManagedMember(value, \(key))", &text)
       function("removeFrom\(name)(_ value: \(plan.member))", "removeManagedMember(value, \(key))", &text)
@@ -284,7 +288,7 @@ struct ClassRenderer {
     guard !plan.propertyNames.isEmpty else { return }
     text.block("nonisolated extension \(reference)") { text in
       text.line("/// The names of the properties, for predicates, sort descriptors and key-value coding.")
-      text.block("\(access)enum PropertyName") { text in
+      text.block("\(access)enum \(Self.namesOfProperties)") { text in
         for name in plan.propertyNames {
           text.line("\(access)static let \(SwiftNames.declaredStatic(name)) = \(RawValueType.quoted(name))")
         }
@@ -301,8 +305,10 @@ struct ClassRenderer {
       finder.parameters.isEmpty
       ? "[:]"
       : "["
-        + finder.parameters.map { "\(RawValueType.quoted($0.variable)): \(SwiftNames.declared($0.name))" }
-        .joined(separator: ", ") + "]"
+        + finder.parameters.map { parameter in
+          "\(RawValueType.quoted(parameter.variable)): \(SwiftNames.declared(parameter.name))"
+            + (parameter.isEnumeration ? ".rawValue" : "")
+        }.joined(separator: ", ") + "]"
     let (type, result): (String, String) =
       switch finder.result {
       case .objects(let name): ("[\(name)]", "try context.fetch(request).compactMap { $0 as? \(name) }")
@@ -332,7 +338,7 @@ struct ClassRenderer {
           "The model of the context has no fetch request template '\(finder.template)'; use a context with a coordinator of the model that this class was generated from."
         )
         text.line(
-          "  throw \(types.standard("NSError"))(domain: NSCocoaErrorDomain, code: 134060, userInfo: [NSLocalizedDescriptionKey: \(message)])"
+          "  throw \(types.standard("NSError"))(domain: \(types.standard("NSCocoaErrorDomain")), code: 134060, userInfo: [\(types.standard("NSLocalizedDescriptionKey")): \(message)])"
         )
         text.line("}")
         text.line("return \(result)")

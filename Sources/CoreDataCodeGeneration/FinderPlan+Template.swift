@@ -20,21 +20,30 @@ extension FinderPlan {
       }
     parameters = []
     guard let node = request.predicate?.predicateNode() else { return }
-    var types: [String: String] = [:]
+    var types: [String: VariableType] = [:]
     StackGuard.run(levels: node.depth) { node.collectVariableTypes(entity, planner, into: &types) }
     var names: Set<String> = ["context"]
     for variable in node.variables.sorted() {
       var name: String = SwiftNames.parameter(variable)
       while !names.insert(name).inserted { name += "_" }
-      parameters.append(Parameter(name: name, variable: variable, type: types[variable] ?? "Any"))
+      let type: VariableType = types[variable] ?? .any
+      parameters.append(
+        Parameter(name: name, variable: variable, type: type.text, isEnumeration: type.isEnumeration))
     }
   }
+}
+
+private struct VariableType: Equatable {
+  var text: String
+  var isEnumeration: Bool = false
+
+  static let any = VariableType(text: "Any")
 }
 
 extension PredicateNode {
   /// The types of variables that are compared with a property as they are.
   fileprivate func collectVariableTypes(
-    _ entity: NSEntityDescription, _ planner: ClassPlanner, into types: inout [String: String]
+    _ entity: NSEntityDescription, _ planner: ClassPlanner, into types: inout [String: VariableType]
   ) {
     switch self {
     case .compound(_, let members):
@@ -47,10 +56,10 @@ extension PredicateNode {
         (path, variable) = (left, right)
       default: return
       }
-      let type: String = comparison.variableType(path, entity, planner) ?? "Any"
+      let type: VariableType = comparison.variableType(path, entity, planner) ?? .any
       // One that is compared with properties of different types can be of any.
       if let known = types[variable], known != type {
-        types[variable] = "Any"
+        types[variable] = .any
       } else {
         types[variable] = type
       }
@@ -61,13 +70,13 @@ extension PredicateNode {
 
 extension ComparisonNode {
   fileprivate func variableType(_ path: String, _ entity: NSEntityDescription, _ planner: ClassPlanner)
-    -> String?
+    -> VariableType?
   {
+    let isOfWhole: Bool
     switch comparison {
-    case .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo,
-      .beginsWith,
-      .endsWith, .contains, .like, .matches:
-      break
+    case .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+      isOfWhole = true
+    case .beginsWith, .endsWith, .contains, .like, .matches: isOfWhole = false
     default: return nil
     }
     var current: NSEntityDescription? = entity
@@ -76,10 +85,13 @@ extension ComparisonNode {
       guard let property = current?.propertiesByName[key] else { return nil }
       let isLast: Bool = index == keys.count - 1
       if let relationship = property as? NSRelationshipDescription {
-        if isLast { return planner.reference(to: relationship.destinationEntity) }
+        if isLast { return VariableType(text: planner.reference(to: relationship.destinationEntity)) }
         current = relationship.destinationEntity
       } else if let attribute = property as? NSAttributeDescription, isLast {
-        return planner.types.argument(attribute)
+        if isOfWhole, let name = planner.enumeration(of: attribute) {
+          return VariableType(text: name, isEnumeration: true)
+        }
+        return planner.types.argument(attribute).map { VariableType(text: $0) }
       } else {
         return nil
       }

@@ -13,6 +13,7 @@ struct PropertyTypes {
     "UUID": "Foundation", "URL": "Foundation", "TimeInterval": "Foundation", "NSNumber": "Foundation",
     "NSDecimalNumber": "Foundation", "NSObject": "Foundation", "NSSet": "Foundation",
     "NSOrderedSet": "Foundation", "NSIndexSet": "Foundation", "NSNull": "Foundation", "NSError": "Foundation",
+    "IndexSet": "Foundation", "NSCocoaErrorDomain": "Foundation", "NSLocalizedDescriptionKey": "Foundation",
     "NSManagedObject": "CoreData", "NSFetchRequest": "CoreData", "NSManagedObjectContext": "CoreData",
     "NSManagedObjectID": "CoreData", "ManagedKey": "CoreData",
   ]

@@ -19,7 +19,10 @@ struct RawValueType {
     var reason: String
   }
 
-  init?(of attribute: NSAttributeDescription, in owner: ClassName, _ types: PropertyTypes) throws(Flaw) {
+  /// - Parameter classes: the classes of the model.
+  init?(
+    of attribute: NSAttributeDescription, in owner: ClassName, _ types: PropertyTypes, classes: Set<String>
+  ) throws(Flaw) {
     let named: String? = attribute.userInfo?["clarus.type"] as? String
     let list: String? = attribute.userInfo?["clarus.cases"] as? String
     guard named != nil || list != nil else { return nil }
@@ -35,6 +38,16 @@ struct RawValueType {
       name.split(separator: ".", omittingEmptySubsequences: false).map(String.init).allSatisfy(
         SwiftNames.isIdentifier)
     else { throw Flaw(reason: "clarus.type is '\(name)', which is no name of a type in Swift.") }
+    let origin: String = named == nil ? "clarus.cases declares" : "clarus.type is"
+    if classes.contains(name) {
+      throw Flaw(
+        reason: "\(origin) '\(name)', which is a class of the model; name another type in clarus.type.")
+    }
+    if PropertyTypes.used.contains(name) {
+      throw Flaw(
+        reason:
+          "\(origin) '\(name)', which is a type of Swift or Foundation; name another type in clarus.type.")
+    }
     guard let list else { return }
     guard SwiftNames.isIdentifier(name) else {
       throw Flaw(

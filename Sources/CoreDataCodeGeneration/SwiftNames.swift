@@ -1,3 +1,5 @@
+import CoreDataModel
+
 /// Names of the model as identifiers.
 enum SwiftNames {
   /// Words that are not names unless they stand in backticks.
@@ -12,38 +14,53 @@ enum SwiftNames {
     "Protocol",
   ]
 
-  /// Members of `NSObject` and `NSManagedObject`, here and on Apple's platforms, that a property of the same
-  /// name would override or hide. Xcode's model compiler refuses most of them.
-  private static let reserved: Set<String> = [
-    // NSObject
-    "autoContentAccessingProxy", "classForCoder", "copy", "debugDescription", "description", "hash",
-    "hashValue", "isEqual", "isProxy", "mutableCopy", "observationInfo", "self", "superclass", "zone",
-    "classForKeyedArchiver",
-    // NSManagedObject
-    "awakeFromFetch", "awakeFromInsert", "changedValues", "changedValuesForCurrentEvent", "customAccessors",
-    "didSave", "didTurnIntoFault", "entity", "faultingState", "fetchRequest", "hasChanges",
-    "hasPersistentChangedValues", "isDeleted", "isFault", "isInserted", "isUpdated", "keyPathNames",
-    "managedObjectContext", "objectID", "prepareForDeletion", "tracksObservation", "validateForDelete",
-    "validateForInsert", "validateForUpdate", "willSave", "willTurnIntoFault",
-  ]
-
   /// Whether a property of this name can't be declared in a class of managed objects.
-  static func isReserved(_ name: String) -> Bool { reserved.contains(name) }
+  static func isReserved(_ name: String) -> Bool { ObjectMemberNames.inSwift.contains(name) }
 
-  /// Whether a text is one identifier.
+  /// Whether a text is one identifier. `_` alone is none.
   static func isIdentifier(_ text: String) -> Bool {
-    guard let first = text.unicodeScalars.first, first == "_" || first.properties.isXIDStart else {
+    guard let first = text.unicodeScalars.first, first == "_" || first.properties.isXIDStart, text != "_"
+    else {
       return false
     }
     return text.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }
   }
 
-  /// Whether a text is a type as written in Swift, as far as its characters tell.
+  /// Whether a text is a type as written in Swift: `Outer.Inner`, `[String: Any]`, `Set<Tag>?`. Functions,
+  /// tuples of several and compositions are none of an attribute's values.
   static func isTypeText(_ text: String) -> Bool {
-    guard text.unicodeScalars.contains(where: { $0.properties.isXIDStart || $0 == "_" }) else { return false }
-    return text.unicodeScalars.allSatisfy {
-      $0.properties.isXIDContinue || "_.<>[]:,? ".unicodeScalars.contains($0)
+    var rest: Substring = text[...]
+    return readType(&rest) && rest.isEmpty
+  }
+
+  private static func readType(_ rest: inout Substring) -> Bool {
+    func accept(_ character: Character, _ rest: inout Substring) -> Bool {
+      rest = rest.drop { $0 == " " }
+      guard rest.first == character else { return false }
+      rest = rest.dropFirst().drop { $0 == " " }
+      return true
     }
+    if accept("[", &rest) {
+      guard readType(&rest) else { return false }
+      if accept(":", &rest), !readType(&rest) { return false }
+      guard accept("]", &rest) else { return false }
+    } else {
+      repeat {
+        let name: Substring = rest.prefix {
+          $0 == "_" || $0.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
+        }
+        guard isIdentifier(String(name)) else { return false }
+        rest = rest.dropFirst(name.count)
+        if accept("<", &rest) {
+          repeat {
+            guard readType(&rest) else { return false }
+          } while accept(",", &rest)
+          guard accept(">", &rest) else { return false }
+        }
+      } while accept(".", &rest)
+    }
+    while accept("?", &rest) {}
+    return true
   }
 
   /// The name of a declaration.

@@ -13,8 +13,8 @@ import CoreDataModel
 ///     merged  entity Memo (renaming identifier Note), entity Item with a relationship to Memo
 ///
 /// Entities are renamed first, then the properties of each. Where a new name is one that the other side gave
-/// to another part, the name is ours': theirs gives way, and the conflict says so. What had a new name before,
-/// and was removed by the side that gave it to another part, gets one that nothing has, so that it is not
+/// to another part, the name is ours': theirs gives way, and the conflict says so. What had a new name before
+/// and was removed by the side that gave it to another part gets one that nothing has, so that it is not
 /// taken for that part:
 ///
 ///     base    attribute old, attribute name

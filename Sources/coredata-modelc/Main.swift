@@ -9,7 +9,7 @@ import SwiftSources
 @main
 struct ModelCompiler {
   static let usage = """
-    coredata-modelc compile SOURCE OUTPUT
+    coredata-modelc compile SOURCE OUTPUT [--module NAME]
         Compiles Shop.xcdatamodeld to a .momd, Shop.xcdatamodel to a .mom, Shop1to2.xcmappingmodel to a .cdm.
     coredata-modelc generate MODEL OUTPUT [OPTIONS]
         Writes the classes of a model, into a folder, or into one file where OUTPUT ends in .swift.
@@ -29,7 +29,8 @@ struct ModelCompiler {
       --collections WORD       foundation (the default: NSSet?), swift (Set<Tag>, [Tag])
       --classes WORD           model (the default: as Codegen says), all, none
       --fetched-properties WORD  yes (the default), no
-      --module NAME            the module that the classes are compiled in
+      --module NAME            the module that the classes are compiled in; compiled models name it for classes of the
+                               "Current Product Module"
       --other-modules A,B      modules of other classes that the model names
 
     Files that would not change are not written. Exit status: 0 done, 1 failed, 2 usage.
@@ -65,14 +66,14 @@ struct ModelCompiler {
     switch command {
     case "compile":
       let places: [String] = try arguments.places("SOURCE", "OUTPUT")
-      try compile(places[0], to: places[1])
+      try compile(places[0], to: places[1], arguments.options)
     case "generate":
       let places: [String] = try arguments.places("MODEL", "OUTPUT")
       try Generation(arguments.options).run(places[0], into: places[1])
     case "build":
       let places: [String] = try arguments.places("SOURCE", "COMPILED", "FILE.swift")
       guard places[2].hasSuffix(".swift") else { throw UsageError("'\(places[2])' does not end in .swift.") }
-      try compile(places[0], to: places[1])
+      try compile(places[0], to: places[1], arguments.options)
       try Generation(arguments.options).run(places[0], into: places[2], showsWarnings: false)
     case "aliases":
       try OutputFile.write(Data(AmbiguousNames.source.utf8), to: try arguments.places("FILE.swift")[0])
@@ -102,8 +103,9 @@ struct ModelCompiler {
     }
   }
 
-  private static func compile(_ source: String, to output: String) throws {
-    let compilation = try ModelCompilation(of: URL(fileURLWithPath: source))
+  private static func compile(_ source: String, to output: String, _ options: ToolOptions) throws {
+    let compilation = try ModelCompilation(
+      of: URL(fileURLWithPath: source), module: options.generation.module)
     for warning in compilation.warnings { report(Message.warning(warning)) }
     try compilation.write(to: URL(fileURLWithPath: output))
   }

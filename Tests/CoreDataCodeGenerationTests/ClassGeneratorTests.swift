@@ -158,6 +158,7 @@ struct ClassGeneratorTests {
     ("description", "NSManagedObject has a member of this name"),
     ("objectID", "NSManagedObject has a member"),
     ("hash", "NSManagedObject has a member"), ("a-b", "its name is no identifier"),
+    ("_", "its name is no identifier"), ("isEqual", "NSManagedObject has a member"),
   ])
   func `a property that can't have an accessor is a warning at its line`(_ name: String, _ reason: String)
     throws
@@ -246,6 +247,18 @@ struct ClassGeneratorTests {
       "Date", "clarus.type", "When",
       "clarus.type and clarus.cases are for integers and texts; this is a Date."
     ),
+    (
+      "String", "clarus.type", "String",
+      "clarus.type is 'String', which is a type of Swift or Foundation; name another type in clarus.type."
+    ),
+    (
+      "String", "clarus.type", "Item",
+      "clarus.type is 'Item', which is a class of the model; name another type in clarus.type."
+    ),
+    (
+      "String", "clarus.cases", "a, b",
+      "clarus.cases declares 'ItemKind', which is a class of the model; name another type in clarus.type."
+    ),
   ])
   func `a user info that declares no type is an error at the line`(
     _ type: String, _ key: String, _ value: String, _ reason: String
@@ -257,6 +270,7 @@ struct ClassGeneratorTests {
           <userInfo><entry key="\(key)" value="\(value)"/></userInfo>
         </attribute>
       </entity>
+      <entity name="Kind" representedClassName="\(value == "a, b" ? "ItemKind" : "Kind")"/>
       """)
     #expect(
       model.messages() == ["contents:3: error: The user info of attribute 'kind' of entity 'Item': \(reason)"]
@@ -278,6 +292,82 @@ struct ClassGeneratorTests {
     }
     #expect(try model("a, b").source().ranges(of: "enum Kind").count == 1)
     #expect(try model("a, b").messages() == [])
-    #expect(try model("a, c").messages().count == 1)
+    #expect(
+      try model("a, c").messages() == [
+        "contents:8: error: The type Kind is declared twice by user infos of attributes, with different cases."
+      ])
+  }
+
+  // MARK: Names that collide
+
+  @Test func `fetch requests whose functions would have one name are told`() throws {
+    let model = try TextModel(
+      """
+      <entity name="Item" representedClassName="Item" codeGenerationType="class">
+        <attribute name="name" attributeType="String"/>
+      </entity>
+      <entity name="Note" representedClassName="Note" codeGenerationType="class"/>
+      <entity name="Part" representedClassName="Part" parentEntity="Item" codeGenerationType="class"/>
+      <fetchRequest name="ByName" entity="Item" predicateString="name == $NAME"/>
+      <fetchRequest name="byName" entity="Item" predicateString="name == $NAME"/>
+      <fetchRequest name="fetchByName" entity="Part"/>
+      <fetchRequest name="FetchByName" entity="Note"/>
+      """)
+    let reason = "the one of 'ByName' is fetchByName already. Rename one of them."
+    #expect(
+      model.messages().sorted() == [
+        "contents:8: warning: The fetch request 'byName' has no function: \(reason)",
+        "contents:9: warning: The fetch request 'fetchByName' has no function: \(reason)",
+      ])
+    #expect(model.source().ranges(of: "func fetchByName").count == 2)
+  }
+
+  @Test func `the finder of an attribute with raw values takes their type`() throws {
+    let model = try TextModel(
+      """
+      <entity name="Item" representedClassName="Item" codeGenerationType="class">
+        <attribute name="kind" attributeType="Integer 16"><userInfo>
+          <entry key="clarus.cases" value="low, high"/></userInfo></attribute>
+        <attribute name="state" attributeType="String"><userInfo>
+          <entry key="clarus.type" value="State"/></userInfo></attribute>
+      </entity>
+      <fetchRequest name="a" entity="Item" predicateString="kind &gt;= $KIND AND state == $STATE"/>
+      <fetchRequest name="b" entity="Item" predicateString="state BEGINSWITH $STATE"/>
+      """)
+    let source: String = model.source()
+    #expect(source.contains("func fetchA(kind: ItemKind, state: State, in context:"))
+    #expect(source.contains("[\"KIND\": kind.rawValue, \"STATE\": state.rawValue]"))
+    #expect(source.contains("func fetchB(state: String, in context:"))
+  }
+
+  @Test func `a class of the name of a type in each class is an error`() throws {
+    let model = try TextModel(
+      "<entity name=\"Item\" representedClassName=\"PropertyName\" codeGenerationType=\"class\"/>")
+    #expect(
+      model.messages() == [
+        "contents:2: error: The class 'PropertyName' of entity 'Item' has the name of the type with the names of properties "
+          + "that each class has; name it otherwise."
+      ])
+  }
+
+  @Test(
+    arguments: [
+      ("Foo", "Foo?"), ("[String]", "[String]?"), ("[String: Any]?", "[String: Any]?"),
+      ("A.B<C, [D]>", "A.B<C, [D]>?"), ("Foo Bar", nil), ("[String", nil), ("Foo {", nil), ("A<B", nil),
+      ("A..B", nil), ("1A", nil), ("?", nil), ("[A:]", nil),
+    ] as [(String, String?)])
+  func `the class of transformable values is a type, or an error at the line`(
+    _ name: String, _ type: String?
+  ) throws {
+    let model = try TextModel(
+      """
+      <entity name="Item" representedClassName="Item" codeGenerationType="class">
+        <attribute name="value" attributeType="Transformable" customClassName="\(name.replacing("<", with: "&lt;"))"/>
+      </entity>
+      """)
+    let message =
+      "contents:3: error: The class '\(name)' of the values of attribute 'value' of entity 'Item' is no type in Swift."
+    #expect(model.messages() == (type == nil ? [message] : []))
+    #expect(model.source().contains("public var value: \(type ?? "NSObject?") {"))
   }
 }

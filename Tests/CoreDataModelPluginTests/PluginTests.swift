@@ -38,6 +38,16 @@ struct PluginTests {
     #expect(NSCompoundPredicate(andPredicateWithSubpredicates: []).predicateFormat == "TRUEPREDICATE")
   }
 
+  /// Another test module of this bundle has a class of the name `KitchenStep`: nothing told which one was
+  /// meant, and the first use ended the program.
+  @Test func `a class of the Current Product Module is the one of this module`() throws {
+    let entity: NSEntityDescription = try #require(
+      context.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Step"])
+    #expect(entity.managedObjectClassName == "CoreDataModelPluginTests.KitchenStep")
+    let step = NSEntityDescription.insertNewObject(forEntityName: "Step", into: context)
+    #expect(step is KitchenStep)
+  }
+
   // MARK: Attributes
 
   @Test func `every attribute keeps what is set, over a save`() throws {

@@ -58,6 +58,15 @@ struct ModelProblemTests {
     Sample(name: "a reserved name", says: "already") { owner, _ in
       owner.attributesByName["name"]?.name = "objectID"
     },
+    Sample(name: "a name without accessor", says: "have no accessor for it", severity: .warning) { owner, _ in
+      owner.attributesByName["name"]?.name = "hashValue"
+    },
+    Sample(name: "a misspelt user info", says: "'clarus.case', which means nothing", severity: .warning) {
+      owner, _ in owner.attributesByName["name"]?.userInfo = ["clarus.case": "a, b"]
+    },
+    Sample(name: "a Codegen that is none", says: "its Codegen is 'Class'", severity: .warning) { owner, _ in
+      owner.codeGenerationType = "Class"
+    },
     // Finding: an attribute that no format names, since the word means the object.
     Sample(
       name: "an attribute SELF", says: "SELF is the object itself, so the property has to be written #SELF",

@@ -24,14 +24,19 @@ package struct ModelCompilation {
   package let warnings: [ModelWarning]
 
   /// Reads every version and compiles it. Throws ``ModelFileError``. Cost: linear in the sources.
-  package init(of url: URL) throws {
+  ///
+  /// - Parameter module: the program's own module, for which the period of a name such as `.Item` stands
+  ///   ("Current Product Module" in Xcode's editor). Without it the name stays as it is, and the class is
+  ///   found by its name alone.
+  package init(of url: URL, module: String? = nil) throws {
     let name: String = url.deletingPathExtension().lastPathComponent
     switch url.pathExtension {
     case "xcdatamodeld":
-      let (files, warnings) = try Self.package(url)
+      let (files, warnings) = try Self.package(url, module)
       (product, self.warnings, fileName) = (.folder(files), warnings, "\(name).momd")
     case "xcdatamodel":
       let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: url)
+      Self.name(module, in: loaded.model)
       (product, warnings) = (.file(try loaded.model.compiledData()), loaded.warnings)
       fileName = "\(name).mom"
     case "xcmappingmodel":
@@ -45,7 +50,16 @@ package struct ModelCompilation {
     }
   }
 
-  private static func package(_ url: URL) throws -> ([String: Data], [ModelWarning]) {
+  private static func name(_ module: String?, in model: NSManagedObjectModel) {
+    guard let module else { return }
+    for entity in model.entities {
+      if let name = entity.storedClassName, name.hasPrefix(".") {
+        entity.managedObjectClassName = module + name
+      }
+    }
+  }
+
+  private static func package(_ url: URL, _ module: String?) throws -> ([String: Data], [ModelWarning]) {
     // Reading it finds out whether the mark and the versions agree.
     _ = try ModelFileLocator.currentVersion(at: url)
     let versions: [String: LoadedModel] = try NSManagedObjectModel.loadVersions(contentsOf: url)
@@ -55,6 +69,7 @@ package struct ModelCompilation {
     var checksums: [String: PlistNode] = [:]
     for (name, version) in versions.sorted(by: { $0.key < $1.key }) {
       warnings += version.warnings
+      Self.name(module, in: version.model)
       files["\(name).mom"] = try version.model.compiledData()
       hashes[name] = .dictionary(version.model.entityVersionHashesByName.mapValues { .data($0) })
       checksums[name] = .string(version.model.versionChecksum)

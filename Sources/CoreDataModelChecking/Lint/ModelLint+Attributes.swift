@@ -4,19 +4,6 @@ import CoreDataPredicates
 import Foundation
 
 extension ModelLint {
-  /// Names that methods and properties of every managed object have already.
-  private static let reservedNames: Set<String> = [
-    "description", "debugDescription", "class", "hash", "self", "superclass", "zone", "retain", "release",
-    "autorelease", "retainCount", "dealloc", "copy", "mutableCopy", "init", "objectID", "entity",
-    "managedObjectContext",
-    "isInserted", "isUpdated", "isDeleted", "isFault", "hasChanges", "hasPersistentChangedValues",
-    "faultingState",
-    "inserted", "updated", "deleted", "fault", "isProxy", "observationInfo", "changedValues",
-    "committedValues", "awakeFromFetch", "awakeFromInsert", "changedValuesForCurrentEvent", "didSave",
-    "didTurnIntoFault", "fetchRequest", "prepareForDeletion", "validateForDelete", "validateForInsert",
-    "validateForUpdate", "willSave", "willTurnIntoFault",
-  ]
-
   /// Words that a property's name needs backticks for.
   private static let swiftWords: Set<String> = [
     "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default", "defer",
@@ -30,12 +17,18 @@ extension ModelLint {
   mutating func check(_ property: NSPropertyDescription, of entity: NSEntityDescription) {
     let name = property.name
     checkIgnoredCodes(property.userInfo, entity, name)
+    checkSettings(property.userInfo, entity, name)
     if name.isEmpty {
       report(.propertyName, entity, nil, "a property has no name; give it one")
-    } else if Self.reservedNames.contains(name) {
+    } else if ObjectMemberNames.refused.contains(name) {
       report(
         .reservedName, entity, name,
         "every managed object has something of this name already; rename the property")
+    } else if ObjectMemberNames.inSwift.contains(name) {
+      report(
+        .noAccessor, entity, name,
+        "every managed object has a member of this name in Swift, so that generated classes have no accessor for it; "
+          + "rename the property")
     } else if !Self.isIdentifier(name) {
       report(
         .propertyName, entity, name,

@@ -69,6 +69,13 @@ extension ModelLint {
 
   mutating func checkEntity(_ entity: NSEntityDescription, isReached: Bool) {
     checkIgnoredCodes(entity.userInfo, entity, nil)
+    checkSettings(entity.userInfo, entity, nil)
+    if let mode = entity.codeGenerationType, !["", "class", "category"].contains(mode) {
+      report(
+        .unknownSetting, entity, nil,
+        "its Codegen is '\(mode)', so that it has no generated class; it can be class or category, or nothing"
+      )
+    }
     if let parent = entity.superentity, parent.model !== model {
       report(
         .parentOutsideModel, entity, nil, "its parent '\(parent.name ?? "")' is not in the model; add it")

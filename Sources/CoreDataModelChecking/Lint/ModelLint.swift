@@ -77,6 +77,24 @@ struct ModelLint {
     }
   }
 
+  /// The keys of user infos that mean something.
+  private static let settings: Set<String> = [
+    ModelProblem.ignoringKey, "clarus.accessor", "clarus.type", "clarus.cases", "clarus.exactDecimals",
+  ]
+
+  /// A misspelled key sets nothing, and nobody would see why.
+  mutating func checkSettings(
+    _ userInfo: [AnyHashable: Any]?, _ entity: NSEntityDescription, _ part: String?
+  ) {
+    let keys: [String] = (userInfo ?? [:]).keys.compactMap { $0 as? String }
+    for key in keys.sorted() where key.hasPrefix("clarus.") && !Self.settings.contains(key) {
+      report(
+        .unknownSetting, entity, part,
+        "the user info has '\(key)', which means nothing; the keys are \(Self.settings.sorted().joined(separator: ", "))"
+      )
+    }
+  }
+
   /// A letter or underscore, then letters, digits and underscores; any script.
   static func isIdentifier(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, first == "_" || first.properties.isAlphabetic else {

@@ -9,6 +9,7 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case propertyName = "property-name"
   case propertyClash = "property-clash"
   case reservedName = "reserved-name"
+  case noAccessor = "no-accessor"
   case shadowedProperty = "shadowed-property"
   case predicateWord = "predicate-word"
   case swiftWord = "swift-word"
@@ -64,6 +65,7 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case doubtfulFetchRequest = "doubtful-fetch-request"
   case acrossConfigurations = "across-configurations"
   case unknownCode = "unknown-code"
+  case unknownSetting = "unknown-setting"
 
   package var severity: ModelProblem.Severity {
     switch self {
@@ -73,13 +75,13 @@ package enum ModelRule: String, CaseIterable, Sendable {
       .defaultRange, .crossedBounds, .invalidPattern, .destination, .countBounds, .inverseMismatch,
       .requiredUnsavable, .constraint, .index, .fetchRequest:
       .error
-    case .entityCase, .predicateWord, .sharedClass, .renamingClash, .renamingExchange,
+    case .entityCase, .noAccessor, .predicateWord, .sharedClass, .renamingClash, .renamingExchange,
       .abstractLeaf,
       .emptyEntity, .defaultInvalid, .settingWithoutEffect, .noTransformer, .insecureTransformer, .noInverse,
       .noAction,
       .nullifiedRequired, .requiredSelf, .denyBoth, .cascadeToOwner, .cascadeShared, .doubtfulIndex,
       .emptyIndex,
-      .wantedIndex, .doubtfulFetchRequest, .acrossConfigurations, .unknownCode:
+      .wantedIndex, .doubtfulFetchRequest, .acrossConfigurations, .unknownCode, .unknownSetting:
       .warning
     case .swiftWord, .hiddenType, .isolatedEntity, .optionalBoolean, .optionalScalar, .optionalConstraint:
       .note

@@ -17,6 +17,7 @@ struct ModelCompileCommand: ParsableCommand {
         clarus model compile Shop.xcdatamodeld
         clarus model compile Shop.xcdatamodeld Resources/Shop.momd
         clarus model compile Shop1to2.xcmappingmodel Resources
+        clarus model compile Shop.xcdatamodeld --module Shop
       """)
 
   @Argument(help: "The source: .xcdatamodeld, .xcdatamodel or .xcmappingmodel.", completion: .file())
@@ -28,8 +29,14 @@ struct ModelCompileCommand: ParsableCommand {
     completion: .file())
   var output: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The module that a class of the \"Current Product Module\" is in; without it the class is found by its name alone.",
+      valueName: "name"))
+  var module: String?
+
   func run() throws {
-    let compilation = try ModelCompilation(of: URL(fileURLWithPath: source))
+    let compilation = try ModelCompilation(of: URL(fileURLWithPath: source), module: module)
     for warning in compilation.warnings { writeToStandardError(ErrorText.oneLine(warning.description)) }
     let place: String = try place(of: compilation)
     let isWritten: Bool = try compilation.write(to: URL(fileURLWithPath: place))
