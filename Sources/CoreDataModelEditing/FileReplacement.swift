@@ -26,7 +26,8 @@ package enum FileReplacement {
   /// Whoever writes several files asks for all of them before the first is written. Returns the permissions
   /// of the file, nil if there is none.
   ///
-  /// - Throws: ``ModelFileError`` where the file is write-protected, or a link that leads to nothing.
+  /// - Throws: ``ModelFileError`` where the file is write-protected, a link that leads to nothing, or no
+  ///   regular file, such as a folder or a pipe.
   @discardableResult
   package static func check(_ file: URL) throws -> Int? {
     let files = FileManager.default
@@ -37,7 +38,15 @@ package enum FileReplacement {
         file: file.relativePath, reason: "It is a link that leads to no file; remove it or correct it.")
     }
     let place: String = file.resolvingSymlinksInPath().path
-    let permissions = try? files.attributesOfItem(atPath: place)[.posixPermissions] as? Int
+    let attributes: [FileAttributeKey: Any]? = try? files.attributesOfItem(atPath: place)
+    if let type = attributes?[.type] as? FileAttributeType, type != .typeRegular {
+      throw ModelFileError(
+        file: file.relativePath,
+        reason: type == .typeDirectory
+          ? "There is a folder in the place of the file; remove it first."
+          : "It is no regular file, so it is not replaced; remove it first.")
+    }
+    let permissions: Int? = attributes?[.posixPermissions] as? Int
     if let permissions, permissions & 0o222 == 0 {
       throw ModelFileError(
         file: file.relativePath,

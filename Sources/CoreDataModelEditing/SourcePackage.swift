@@ -135,7 +135,12 @@ package struct SourcePackage: Sendable {
       try FileReplacement.write(current ?? Data(), to: currentFile)
     }
     try make(url.appendingPathComponent(name + Self.ending)) { folder in
-      try FileManager.default.copyItem(at: source, to: folder)
+      let files = FileManager.default
+      try files.copyItem(at: source, to: folder)
+      // What Foundation leaves where a program ended within a write.
+      for name in try files.contentsOfDirectory(atPath: folder.path) where name.hasPrefix(".dat.nosync") {
+        try files.removeItem(at: folder.appendingPathComponent(name))
+      }
     }
     try FileReplacement.write(CurrentVersion(name: name).data(replacing: current), to: currentFile)
   }
@@ -143,7 +148,8 @@ package struct SourcePackage: Sendable {
   /// Whether a model or a version can have the name: it is that of a file, and stands in messages and plists.
   package static func checkName(_ name: String, file: String) throws {
     let isPlain: Bool = name.unicodeScalars.allSatisfy {
-      $0 != "/" && $0.properties.generalCategory != .control
+      // A byte order mark is no part of a text for those who read it first.
+      $0 != "/" && $0 != "\u{FEFF}" && $0.properties.generalCategory != .control
         && $0.properties.generalCategory != .lineSeparator
         && $0.properties.generalCategory != .paragraphSeparator
     }

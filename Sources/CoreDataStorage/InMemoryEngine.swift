@@ -11,7 +11,7 @@ import Foundation
 /// Cost: a save is linear in what it changes. A fetch scans every row of the hierarchy, unless it asks for
 /// given rows or for those of given owners (`InMemoryIndexUse`); `rows` and `members` look rows up by key.
 package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `state`, `storedMetadata` and `isClosed` are accessed under `lock` only; the rest is immutable.
+  // Sendable: `state`, `storedMetadata`, `modelMetadata` and `isClosed` are accessed under `lock` only; the rest is immutable.
 
   package let layout: ModelLayout
   package let identifier: String
@@ -22,15 +22,19 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   private let lock = NSLock()
   private var state: InMemoryState
   private var storedMetadata: [String: Any]
+  private var modelMetadata: [String: Any]?
+  /// The entities of the store's configuration; nil for all.
+  private let entityNames: Set<String>?
   private var isClosed = false
 
   /// An empty store. Throws `StoreError.unsupportedModel` if the model has a constraint that no
   /// store can keep.
   package init(
     layout: ModelLayout, identifier: String = UUID().uuidString, metadata: [String: Any] = [:],
-    isReadOnly: Bool = false, hasOneKeySequence: Bool = false
+    isReadOnly: Bool = false, hasOneKeySequence: Bool = false, entityNames: Set<String>? = nil
   ) throws {
     self.layout = layout
+    self.entityNames = entityNames
     self.identifier = identifier
     readOnlyReason = isReadOnly ? .requested : nil
     schema = try InMemorySchema(layout: layout, hasOneKeySequence: hasOneKeySequence)
@@ -41,10 +45,23 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   // MARK: Metadata
 
   package var metadata: [String: Any] {
-    var metadata: [String: Any] = lock.withLock { storedMetadata }
-    metadata["NSStoreType"] = "InMemory"
-    metadata["NSStoreUUID"] = identifier
-    return metadata
+    lock.withLock {
+      let own: [String: Any] = modelMetadata ?? makeModelMetadata()
+      modelMetadata = own
+      return storedMetadata.merging(own) { $1 }
+    }
+  }
+
+  /// What programs ask a store for that wants to know whether it fits a model. Made when it is asked for:
+  /// hashing a model costs more than opening a store in memory.
+  private func makeModelMetadata() -> [String: Any] {
+    typealias Key = StoreMetadata.Key
+    let fresh: StoreMetadata = .fresh(type: "InMemory", model: layout.model, entityNames: entityNames)
+    var own: [String: Any] = fresh.values.filter { key, _ in
+      [Key.hashes, Key.hashesVersion, Key.identifiers, Key.framework].contains(key)
+    }
+    (own[Key.type], own[Key.uuid]) = ("InMemory", identifier)
+    return own
   }
 
   /// Metadata takes effect when it is set.

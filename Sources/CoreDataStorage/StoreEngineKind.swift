@@ -136,7 +136,7 @@ package struct InMemoryKind: StoreEngineKind {
 
   package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
   {
-    try InMemoryEngine(layout: layout)
+    try InMemoryEngine(layout: layout, entityNames: options.entityNames)
   }
 }
 

@@ -74,6 +74,56 @@ struct ContentsTests {
     return model
   }
 
+  // Finding: the model of a shipped app has such a step, which Apple's framework infers.
+  @Test(
+    "integers become numbers of a floating-point type without a mapping model, unless one would be rounded",
+    arguments: [
+      (NSAttributeType.integer64AttributeType, NSAttributeType.doubleAttributeType, 1 << 53),
+      (.integer64AttributeType, .floatAttributeType, 1 << 24),
+      (.integer32AttributeType, .floatAttributeType, 1 << 24),
+    ] as [(NSAttributeType, NSAttributeType, Int)], [StoreKind.sqlite, .xml, .binary])
+  func inferredFloats(_ test: (from: NSAttributeType, to: NSAttributeType, highest: Int), _ kind: StoreKind)
+    throws
+  {
+    let (first, second) = (Self.version(test.from), Self.version(test.to))
+    let inference = MappingInference(from: first, to: second)
+    #expect(inference.refusals.isEmpty)
+    #expect(
+      inference.conditions.map(\.description) == [
+        "The 'amount' of every Item must be a number that a value of type \(test.to.editorName) can be without rounding."
+      ])
+    let models = try TemporaryFolder()
+    let program = try SourceModel.write([first, second], in: models)
+    // Even ones are exact beyond the limit.
+    let fitting: [Int] = [0, -7, test.highest, -test.highest, test.highest + 2]
+    let folder = try TemporaryFolder()
+    let url: URL = try Self.store(first, kind, folder, fitting.map { $0 as NSNumber })
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(plan.steps[0].problems == [])
+    try plan.run()
+    let values: [Double] = try Versions.using(second, kind, url) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
+        .compactMap { ($0.value(forKey: "amount") as? NSNumber)?.doubleValue }
+    }
+    #expect(values.sorted() == fitting.map(Double.init).sorted())
+
+    let other = try TemporaryFolder()
+    let refused: URL = try Self.store(first, kind, other, [1, NSNumber(value: test.highest + 1)])
+    let doubtful = try MigrationPlan(forStoreAt: refused, to: program)
+    #expect(
+      doubtful.steps[0].problems.first?.hasPrefix(
+        "1 object(s) of Item have a value of amount that is rounded, or")
+        == true, "\(doubtful.steps[0].problems)")
+    let error = errorThrown { try doubtful.run() }
+    for word in ["amount", "\(test.highest + 1)", "would keep \(test.highest)"] {
+      #expect(error?.localizedDescription.contains(word) == true, "\(word): \(error as Any)")
+    }
+    #expect(
+      try Versions.using(first, kind, refused) {
+        try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
+      } == 2)
+  }
+
   struct Number: Sendable, CustomTestStringConvertible {
     let from: NSAttributeType
     let to: NSAttributeType

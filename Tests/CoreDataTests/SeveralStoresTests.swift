@@ -104,6 +104,23 @@ struct SeveralStoresTests {
     #expect(!model.isConfiguration(withName: "Books", compatibleWithStoreMetadata: metadata))
   }
 
+  // Finding: stores in memory had no version hashes, so that a program took each for one of another model.
+  @Test(arguments: StoreKind.every)
+  func `an open store tells whether a model fits`(kind: StoreKind) throws {
+    let (_, coordinator, _) = try pair(kind, configured: true)
+    let model: NSManagedObjectModel = coordinator.managedObjectModel
+    for (store, name) in zip(coordinator.persistentStores, ["Music", "Rest"]) {
+      for metadata in [store.metadata ?? [:], coordinator.metadata(for: store)] {
+        #expect(model.isConfiguration(withName: name, compatibleWithStoreMetadata: metadata))
+        #expect(!model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+      }
+      if ![.sqlite, .sqliteInMemory, .inMemory, .xml, .binary].contains(kind) { continue }
+      store.metadata = ["Author": "me", NSStoreModelVersionHashesKey: [String: Data]()]
+      #expect(store.metadata["Author"] as? String == "me")
+      #expect(model.isConfiguration(withName: name, compatibleWithStoreMetadata: store.metadata))
+    }
+  }
+
   @Test(
     .rule("STORE-2", "NSManagedObjectContext.assign(_:to:)"),
     .rule("FETCH-16", "NSFetchRequest.affectedStores"), arguments: StoreKind.every)

@@ -206,6 +206,20 @@ struct PorterTests {
           + "      super.customAccessors.merging([\"initial\": \\A.initial]) { $1 }\n    }\n\n  @NSManaged var name: String\n"
           + "  var initial: String { String(name.prefix(1)) }\n  var other: Int { 1 }\n}\nlet k = \"initial\"\n"
       ),
+      // Models call the class by its other name.
+      (
+        "@objc(CDMark)\npublic class Mark: NSManagedObject {\n  @NSManaged var a: String?\n}\n",
+        "public class Mark: NSManagedObject {\n    public final class CDMark: ManagedClassAlias { public override class var original: "
+          + "NSManagedObject.Type { Mark.self } }\n\n  @NSManaged var a: String?\n}\n"
+      ),
+      ("@objc(Other)\nclass Plain {\n}\n", "class Plain {\n}\n"),
+      // A class that Codegen makes lists its accessors in an extension.
+      (
+        "import CoreData\nextension Book {\n  @objc var initial: String { \"a\" }\n}\nlet k = \"initial\"\n",
+        "import CoreData\nextension Book {\n  var initial: String { \"a\" }\n}\nlet k = \"initial\"\n\n"
+          + "extension Book: AccessorListing {\n  public static var listedAccessors: [String: AnyKeyPath] {\n"
+          + "    [\"initial\": \\Book.initial]\n  }\n}\n"
+      ),
       // Somebody has thought of this platform, or nothing is missing.
       ("#if os(iOS)\nimport UIKit\n#elseif os(macOS)\nimport AppKit\n#endif\n", nil),
       ("#if os(iOS)\nlet a = 1\n#elseif os(macOS)\nlet a = 2\n#else\nlet a = 3\n#endif\n", nil),
@@ -285,7 +299,6 @@ struct PorterTests {
       ),
       ("let b = Bundle(for: Item.self)", .foundBundle), ("let b = Bundle(identifier: \"a\")", .foundBundle),
       ("let o = NSManagedObject()", .bareInitializer), ("f(NSConstraintConflict())", .bareInitializer),
-      ("let s = cars.map(Set<Car>.init)", .setInitializer),
       ("class A: NSAtomicStore { init(x: Int) {} }", .storeInitializer),
       ("let k = info[NSPersistentHistoryTokenKey]", .absentType),
       ("n.publish(.NSPersistentStoreRemoteChange)", .absentType),
@@ -302,6 +315,7 @@ struct PorterTests {
       ("let s = #selector(A.f(_:))\nc.addObserver(self, selector: s, name: .x, object: s)", .selector),
       ("#if os(iOS)\nlet a = 1\n#elseif os(macOS)\nlet a = 2\n#endif", .unreachedCode),
       ("#if os(iOS) || os(macOS)\nlet a = 1\n#endif", .unreachedCode),
+      ("#if os(iOS) || os(tvOS) || os(watchOS)\nclass A {}\n#endif\n", .unreachedCode),
       ("let r = make() as! NSFetchRequest<NSDictionary>", .genericRequest),
       (
         "class A: NSManagedObject { @NSManaged private var h: H }\nprivate enum H: Int16 { case a }",
@@ -337,6 +351,32 @@ struct PorterTests {
   func `what is the same on both platforms is not listed`(_ text: String) throws {
     let result = try port(text)
     #expect(result.text == text && result.findings == [], "\(result.findings)")
+  }
+
+  // Finding: a closure changed the copy of a request, and nothing told that the request stayed as it was.
+  @Test func `a request that a function may change is copied, and that is listed`() throws {
+    let result = try port("change(request as! NSFetchRequest<NSFetchRequestResult>)")
+    #expect(result.text == "change(NSFetchRequest<NSFetchRequestResult>(request))")
+    #expect(result.findings.map(\.rule) == [.copiedRequest])
+    let fetched = try port("try c.fetch(request as! NSFetchRequest<NSDictionary>)")
+    #expect(fetched.findings.map(\.rule) == [.requestCast])
+  }
+
+  // Finding: in a build, only the compiler's error told of them, without the page.
+  @Test(
+    arguments: [
+      ("import CoreData\nimport Combine\nvar c: Set<AnyCancellable> = []", [.doubtfulAppleClass]),
+      ("import CoreData\nlet i: UIImage? = nil", [.doubtfulAppleClass]),
+      ("import CoreData\nimport OpenCombine\nvar c: Set<AnyCancellable> = []", []),
+      ("let p = storage.publisher(for: \\.readers)", [.doubtfulPublisher]),
+    ] as [(String, [PortingRule])])
+  func `a build warns of classes of Apple's modules where no other module can have them`(
+    _ text: String, _ rules: [PortingRule]
+  ) throws {
+    let found: [PortingFinding] = try port(text, .built).findings.filter { $0.rule.outcome != .rewritten }
+    #expect(found.map(\.rule) == rules)
+    #expect(
+      found.allSatisfy { "\($0)".contains("warning: ") && "\($0)".contains("porting.md#") })
   }
 
   // Finding: one extension of it hid every use of an absent type, and a type of the program one of SwiftUI.

@@ -49,6 +49,35 @@ struct ModelGenerateTests {
     #expect(try String(contentsOf: own, encoding: .utf8) == "// Mine.\n")
   }
 
+  @Test func `a pipe and a folder in the place of a file are left alone, and nothing is written`() throws {
+    try FileManager.default.createDirectory(at: folder.file("Out"), withIntermediateDirectories: true)
+    let place: URL = folder.file("Out").appendingPathComponent("KitchenTag+CoreDataProperties.swift")
+    #expect(mkfifo(place.path, 0o600) == 0)
+    let pipe: CommandLineRun = try generate()
+    #expect(
+      pipe.status == 1 && pipe.errors.contains("It is no regular file, so it is not replaced"), "\(pipe)")
+    try FileManager.default.removeItem(at: place)
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    let directory: CommandLineRun = try generate()
+    #expect(directory.status == 1 && directory.errors.contains("There is a folder in the place of the file"))
+    #expect(try names == ["KitchenTag+CoreDataProperties.swift"])
+  }
+
+  @Test func `generated files of no class of the model are named`() throws {
+    #expect(try generate().status == 0)
+    let first: URL = folder.file("Out").appendingPathComponent("KitchenTag+CoreDataClass.swift")
+    try FileManager.default.copyItem(
+      at: first, to: folder.file("Out").appendingPathComponent("Gone+CoreDataClass.swift"))
+    try Data("// Mine.\n".utf8).write(
+      to: folder.file("Out").appendingPathComponent("Own+CoreDataHelpers.swift"))
+    let run: CommandLineRun = try generate()
+    #expect(
+      run.output.contains("left       Gone+CoreDataClass.swift: generated, but of no class of this model"))
+    #expect(!run.output.contains("Own+"))
+    let json: [String: Any]? = try generate("--json").json() as? [String: Any]
+    #expect(json?["others"] as? [String] == ["Gone+CoreDataClass.swift"])
+  }
+
   @Test func `what has no accessor is named with its line`() throws {
     let model: URL = folder.file("Shop.xcdatamodel")
     try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)

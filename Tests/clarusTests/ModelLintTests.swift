@@ -52,6 +52,17 @@ struct ModelLintTests {
     #expect(run.output.contains("[optional-boolean]"))
   }
 
+  @Test func `a model that can't be read is an error at its line, in JSON too`() throws {
+    try write(
+      "Shop.xcdatamodel/contents", Self.source.replacingOccurrences(of: "Integer 16", with: "Integer 17"))
+    let run: CommandLineRun = try lint("")
+    #expect(run.status == 1 && run.output.contains("/contents:7: error: "), "\(run)")
+    #expect(run.output.hasSuffix(" [unreadable]\n"))
+    let json: [String: Any]? = try lint("--json").json() as? [String: Any]
+    let problem: [String: Any] = try #require((json?["problems"] as? [[String: Any]])?.first)
+    #expect(problem["line"] as? Int == 7 && problem["code"] as? String == "unreadable")
+  }
+
   @Test func `a line in which two elements begin has no column`() throws {
     try write(
       "Shop.xcdatamodel/contents", Self.source.replacingOccurrences(of: "\"rank\"", with: "\"objectID\""))

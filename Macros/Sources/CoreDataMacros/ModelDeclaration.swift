@@ -14,8 +14,9 @@ extension NSManagedObjectModel {
   /// not.
   ///
   /// - Throws: ``ModelDeclarationError`` for two entities or properties of a name, relationships to classes
-  ///   that are not given, inverses that don't exist or don't lead back, and names in `unique` and `indexes`
-  ///   that are no properties.
+  ///   that are not given, inverses that don't exist or don't lead back, names in `unique` and `indexes` that
+  ///   are no properties; but on Apple's platforms also for default values of another type or outside of its
+  ///   range, derivations that can't be computed and properties that hide inherited ones.
   public convenience init(declaredBy classes: any DeclaredEntity.Type...) throws {
     try self.init(declaredBy: classes)
   }
@@ -25,6 +26,13 @@ extension NSManagedObjectModel {
     self.init()
     var builder = try ModelBuilder(classes)
     entities = try builder.build()
+    #if !canImport(ObjectiveC)
+      let known: Set<String> = ["default-type", "default-range", "derivation", "shadowed-property"]
+      let problems: [ModelProblem] = problems(downTo: .error).filter { known.contains($0.code) }
+      if !problems.isEmpty {
+        throw ModelDeclarationError(description: problems.map(\.description).joined(separator: "\n"))
+      }
+    #endif
   }
 }
 

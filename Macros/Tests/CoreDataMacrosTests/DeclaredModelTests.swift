@@ -182,6 +182,8 @@ import Testing
     #expect(message(Wrong.self).contains("The inverse 'nothing' of Wrong.other is no relationship"))
     #expect(message(Twin.self, OtherTwin.self).contains("both declare the entity 'Twin'"))
     #expect(message(Nameless.self).contains("names 'tittle' in unique"))
+    #expect(message(Mistyped.self).contains("Mistyped.count: "))
+    #expect(message(Mistyped.self).contains("[default-type]"))
   }
 }
 
@@ -203,6 +205,11 @@ final class Twin: NSManagedObject {}
 
 @ManagedObject("Twin")
 final class OtherTwin: NSManagedObject {}
+
+@ManagedObject
+final class Mistyped: NSManagedObject {
+  @Managed(default: "many") var count: Int16
+}
 
 @ManagedObject(unique: [["tittle"]])
 final class Nameless: NSManagedObject {

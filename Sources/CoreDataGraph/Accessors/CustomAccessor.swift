@@ -63,7 +63,10 @@ final class CustomAccessor: @unchecked Sendable {
 
   /// The accessors that a class lists. The list is read under a lock while its model is prepared.
   private static func listed(by type: NSManagedObject.Type) -> [String: AnyKeyPath] {
-    ThreadLocalState.ofThisThread.with(\.listingClass, type) { type.customAccessors }
+    ThreadLocalState.ofThisThread.with(\.listingClass, type) {
+      guard let listing = type as? any AccessorListing.Type else { return type.customAccessors }
+      return listing.listedAccessors.merging(type.customAccessors) { $1 }
+    }
   }
 
   // MARK: Use

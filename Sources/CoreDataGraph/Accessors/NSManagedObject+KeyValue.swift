@@ -203,8 +203,20 @@ extension NSManagedObject {
   final func setBaseValue(_ value: Any?, _ key: String) {
     let slot: Int? = runtime.layout.slotByName[key]
     if let accessor = runtime.accessors?[key], set(value, by: accessor, slot) { return }
-    guard let slot else { return setValue(value, forUndefinedKey: key) }
+    guard let slot else {
+      guard let name = Self.keyOfSameSetter(key), runtime.layout.slotByName[name] != nil else {
+        return setValue(value, forUndefinedKey: key)
+      }
+      return setBaseValue(value, name)
+    }
     setObjectValue(value, slot)
+  }
+
+  /// On Apple's platforms `setValue(_:forKey: "Date")` sets `date`: the method is `setDate:` for both, and
+  /// programs do so without knowing. Reading has no such detour.
+  private static func keyOfSameSetter(_ key: String) -> String? {
+    guard let first = key.first, first.isLetter else { return nil }
+    return (first.isUppercase ? first.lowercased() : first.uppercased()) + key.dropFirst()
   }
 
   /// Returns false for a value that is to be set in the slot.

@@ -444,6 +444,16 @@ enum ClassResolver {
     let found = TypeSearch.classes(named: bare, subclassOf: NSManagedObject.self)
     switch found.count {
     case 0:
+      let aliases = TypeSearch.classes(named: bare, subclassOf: ManagedClassAlias.self)
+        .compactMap { $0.type as? ManagedClassAlias.Type }.map(\.original)
+      if aliases.count == 1 { return aliases[0] }
+      if aliases.count > 1 {
+        fatalError(
+          """
+          Entity '\(entity.name ?? "")' names class '\(written)', and there are \(aliases.count) classes with an alias of \
+          that name: \(aliases.map { "\($0)" }.sorted().joined(separator: ", ")). Write the class's own name into the model.
+          """)
+      }
       guard Warning.tellsMissingClasses else { return NSManagedObject.self }
       Warning.write(
         """

@@ -61,6 +61,12 @@ struct MigrationProblems {
       }
       switch condition.kind {
       case .isUnique: return nil
+      case .isExact(let attribute, let type):
+        let count: Int = try own.reduce(0) { try $0 + inexact(attribute, as: type, $1) }
+        return count == 0
+          ? nil
+          : "\(count) object(s) of \(condition.entity) have a value of \(attribute) that is rounded, or not taken. "
+            + "\(condition) Change them with the version that the store has, or provide a mapping model."
       case .hasValue(let property):
         let count: Int = try count(property)
         return count == 0
@@ -82,6 +88,34 @@ struct MigrationProblems {
           ? nil : Self.sentence(.abstractRows(entity: condition.entity, count: Int64(count)))
       }
     }
+  }
+
+  /// How many objects of a mapping have a number that the new type of an attribute rounds or does not take.
+  /// Cost: a look at every object; of integers a statement first, which mostly finds nothing to look at.
+  private func inexact(_ path: String, as type: NSAttributeType, _ mapping: PreparedMapping) throws -> Int {
+    guard let source = mapping.source, let entity = source.name,
+      let value = mapping.attributes.first(where: { $0.path == path }),
+      let attribute = value.property as? NSAttributeDescription
+    else { return 0 }
+    if let key = value.key, source.attributesByName[key]?.attributeType.isInteger == true,
+      let all = type.wholeNumbers
+    {
+      let others = NSPredicate(
+        format: "%K > %@ OR %K < %@", key, all.upperBound as NSNumber, key, all.lowerBound as NSNumber)
+      if try contents.count(entity, others) == 0 { return 0 }
+    }
+    var count: Int = 0
+    try contents.forEachObject(of: entity) { object in
+      let variables: NSMutableDictionary = [MigrationKey.source: object]
+      let found: Any? = try mapping.evaluate(value, variables, object)
+      guard !(found is NSNull), let given = PreparedMapping.widened(found, for: attribute) else { return }
+      if PreparedMapping.cutOff(given, by: attribute) != nil
+        || NSManagedObject.refusal(of: given, for: type) != nil
+      {
+        count += 1
+      }
+    }
+    return count
   }
 
   /// How many objects of a mapping will have no value of a property that is required, or another number of

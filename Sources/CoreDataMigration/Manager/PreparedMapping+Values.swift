@@ -22,8 +22,16 @@ extension PreparedMapping {
   /// type would fail when it is saved, where nothing names the mapping and the source's object.
   func requireAccepted(_ given: Any?, of value: Value, _ source: NSManagedObject) throws {
     guard let attribute = value.property as? NSAttributeDescription,
-      let given = Self.widened(given, for: attribute),
-      let wanted = NSManagedObject.refusal(of: given, for: attribute.attributeType)
+      let given = Self.widened(given, for: attribute)
+    else { return }
+    if value.mapping.isExact, let stored = Self.cutOff(given, by: attribute) {
+      throw MigrationFailure.value(
+        mapping: name, property: value.path, object: "\(source.objectID)",
+        reason: "Its value would be \(given), of which \(destination?.name ?? "").\(value.path), of type "
+          + "\(attribute.attributeType.editorName), would keep \(stored). Round it with the version that the store has, or "
+          + "provide a mapping model.")
+    }
+    guard let wanted = NSManagedObject.refusal(of: given, for: attribute.attributeType)
     else { return }
     let place: String = "\(destination?.name ?? "").\(value.path)"
     let shown: String = given is NSNumber || given is any Numeric ? "\(given)" : "of type \(type(of: given))"

@@ -84,7 +84,34 @@ struct ModelDemands {
         )
         if least <= most { property.counts = least...most }
       }
+    case .isExact(let path, let type):
+      let integers: [NSAttributeType] = [
+        .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      ]
+      guard let name = source(path), let former = old.attributesByName[name],
+        integers.contains(former.attributeType),
+        let highest = Self.highestWholeNumber(of: type)
+      else {
+        // Nothing makes fractions that fit, nor elements of composite attributes.
+        emptyEntities.insert(old.name ?? "")
+        return
+      }
+      change(old, name) { property in
+        property.predicates.append(
+          NSPredicate(format: "SELF >= %@ AND SELF <= %@", -highest as NSNumber, highest as NSNumber))
+      }
     case .hasNoObjects: if isOwner { emptyEntities.insert(old.name ?? "") }
+    }
+  }
+
+  /// The number up to which a type has all whole numbers.
+  private static func highestWholeNumber(of type: NSAttributeType) -> Int64? {
+    switch type {
+    case .integer16AttributeType: Int64(Int16.max)
+    case .integer32AttributeType: Int64(Int32.max)
+    case .floatAttributeType: 1 << 24
+    case .doubleAttributeType: 1 << 53
+    default: nil
     }
   }
 

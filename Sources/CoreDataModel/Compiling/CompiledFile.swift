@@ -32,6 +32,16 @@ package enum CompiledFile {
 
   /// A `.momd` with these files and no others. Returns whether it was written.
   package static func write(folder files: [String: Data], to url: URL) throws -> Bool {
+    // Two builds may write one folder at once; the second finds the first's.
+    for _ in 0..<4 {
+      if let isWritten = try attempt(folder: files, url, isLast: false) { return isWritten }
+      Thread.sleep(forTimeInterval: 0.02)
+    }
+    return try attempt(folder: files, url, isLast: true) ?? false
+  }
+
+  /// Nil if somebody else changes the place at the same time.
+  private static func attempt(folder files: [String: Data], _ url: URL, isLast: Bool) throws -> Bool? {
     let manager = FileManager.default
     let present: PathKind = PathKind(url)
     switch present {
@@ -39,7 +49,12 @@ package enum CompiledFile {
     case .file: throw occupied(url, "There is a file, not a compiled model.")
     case .folder:
       let names: [String]
-      do { names = try manager.contentsOfDirectory(atPath: url.path) } catch { throw failure(url, error) }
+      do {
+        names = try manager.contentsOfDirectory(atPath: url.path)
+      } catch {
+        if !isLast { return nil }
+        throw failure(url, error)
+      }
       let isSame: Bool =
         Set(names) == Set(files.keys)
         && files.allSatisfy { (try? Data(contentsOf: url.appendingPathComponent($0.key))) == $0.value }
@@ -59,7 +74,12 @@ package enum CompiledFile {
     try reporting(url) {
       try manager.createDirectory(at: made, withIntermediateDirectories: true)
       for (name, contents) in files { try contents.write(to: made.appendingPathComponent(name)) }
-      guard present == .folder else { return try manager.moveItem(at: made, to: url) }
+    }
+    do {
+      guard present == .folder else {
+        try manager.moveItem(at: made, to: url)
+        return true
+      }
       // No call that all platforms have exchanges two folders. A process that ends between the two calls
       // leaves no folder, which the next run makes.
       try manager.moveItem(at: url, to: old)
@@ -69,6 +89,9 @@ package enum CompiledFile {
         try? manager.moveItem(at: old, to: url)
         throw error
       }
+    } catch {
+      if !isLast { return nil }
+      throw failure(url, error)
     }
     return true
   }
@@ -78,7 +101,8 @@ package enum CompiledFile {
       ["mom", "omo"].contains(url.pathExtension) || url.lastPathComponent == versionInfo
       // What Finder and network file systems leave behind.
       || url.lastPathComponent == ".DS_Store" || url.lastPathComponent.hasPrefix("._")
-    return isNamedSo && PathKind(url) == .file
+    // What is gone in the meantime is in nobody's way.
+    return isNamedSo && PathKind(url) != .folder
   }
 
   /// Whether the bytes are the archive of a model or a mapping model.

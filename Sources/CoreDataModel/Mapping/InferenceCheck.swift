@@ -180,7 +180,11 @@ struct InferenceCheck {
       }
       return
     }
-    if old is NSCompositeAttributeDescription || !new.attributeType.holdsEveryValue(of: old.attributeType) {
+    if new.attributeType.holdsSomeValues(of: old.attributeType) {
+      require(owner, .isExact(attribute: path, as: new.attributeType))
+    } else if old is NSCompositeAttributeDescription
+      || !new.attributeType.holdsEveryValue(of: old.attributeType)
+    {
       let types: (String, String) = (old.attributeType.editorName, new.attributeType.editorName)
       refuse(
         owner, path,

@@ -77,8 +77,11 @@ struct InferredMappings {
     return make(property.name, nil)
   }
 
-  private func make(_ name: String, _ expression: CoreDataPredicates.NSExpression?) -> NSPropertyMapping {
+  private func make(
+    _ name: String, _ expression: CoreDataPredicates.NSExpression?, isExact: Bool = false
+  ) -> NSPropertyMapping {
     let mapping = NSPropertyMapping()
+    if isExact { mapping.userInfo = [NSPropertyMapping.exactKey: "YES"] }
     mapping.name = name
     mapping.valueExpression = expression
     return mapping
@@ -105,10 +108,11 @@ struct InferredMappings {
           element.elements)
       }
     }
+    let isExact: Bool = new.attributeType.holdsSomeValues(of: old.attributeType)
     if old.isOptional, !new.isOptional, let value = new.defaultValue {
-      return [make(name, MappingExpressions.value(path, orElse: value))]
+      return [make(name, MappingExpressions.value(path, orElse: value), isExact: isExact)]
     }
-    return [make(name, MappingExpressions.value(path))]
+    return [make(name, MappingExpressions.value(path), isExact: isExact)]
   }
 
   private func relationshipMapping(_ property: PropertyDifference) -> NSPropertyMapping? {

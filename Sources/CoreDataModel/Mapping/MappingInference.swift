@@ -11,7 +11,8 @@ import Foundation
 /// ```
 ///
 /// Everything is inferred that Apple's lightweight migration infers, and attribute types of which the new one
-/// holds every value of the old one. Queue: any. Cost: linear in the models.
+/// holds every value of the old one. Among types of numbers others are inferred too, as Apple does, on the
+/// condition that no number is rounded or cut off. Queue: any. Cost: linear in the models.
 public struct MappingInference: Sendable {
   /// A change for which no mapping can be inferred.
   public struct Refusal: Sendable, Hashable, CustomStringConvertible {
@@ -44,6 +45,9 @@ public struct MappingInference: Sendable {
       case hasCount(relationship: String, ClosedRange<Int>, orNone: Bool)
       /// The source has no objects of the entity itself, which has become abstract.
       case hasNoObjects
+      /// The number of the attribute, or of the element at the path, is one that its new type holds without
+      /// rounding.
+      case isExact(attribute: String, as: NSAttributeType)
     }
 
     /// The entity, by its name in the destination. Sub-entities are included.
@@ -63,6 +67,11 @@ public struct MappingInference: Sendable {
           + (range.upperBound == .max
             ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)")
           + " of '\(relationship)'\(orNone ? ", or none" : "")."
+      case .isExact(let attribute, let type):
+        "The '\(attribute)' of every \(entity) must be a number that a value of type \(type.editorName) can be"
+          + (type.wholeNumbers.map {
+            type.isInteger ? " (\($0.lowerBound) to \($0.upperBound))." : " without rounding."
+          } ?? ".")
       case .hasNoObjects: "There may be no objects of \(entity) itself, which is abstract in the destination."
       }
     }

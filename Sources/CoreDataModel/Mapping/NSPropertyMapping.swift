@@ -27,6 +27,12 @@ nonisolated open class NSPropertyMapping: NSObject, @unchecked Sendable {
   /// The program's own values, such as hints for a migration policy.
   open var userInfo: [AnyHashable: Any]? { willSet { mayChange() } }
 
+  /// Whether a number that the attribute rounds ends the migration: nobody but the inference has chosen the
+  /// expression. It is in the user info, so that files keep it.
+  final package var isExact: Bool { userInfo?[Self.exactKey] as? String == "YES" }
+
+  static let exactKey: String = "clarus.exact"
+
   final func mayChange() {
     requireEditableMapping(isFrozen, "The mapping of property '\(name ?? "")'")
   }

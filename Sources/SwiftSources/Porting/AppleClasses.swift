@@ -57,11 +57,12 @@ enum AppleClasses {
 }
 
 extension PortingPass {
-  /// `UIImage`, and whatever else is not there without its module. In a build it is left to the compiler,
-  /// which knows the types of other modules.
+  /// `UIImage`, and whatever else is not there without its module. In a build the compiler decides, which knows
+  /// the types of other modules; a file that imports none of these is warned of what the compiler will say.
   mutating func appleClass(_ index: Int) {
     let name: String = text(index)
-    guard style == .kept, let module = AppleClasses.module(of: name), platform.canImport(module) == false
+    guard style == .kept || importsKnownModulesOnly, let module = AppleClasses.module(of: name),
+      platform.canImport(module) == false
     else { return }
     // The program may have a type of this name too.
     let isQualified: Bool = text(index - 1) == "." && text(index - 2) == module
@@ -70,9 +71,18 @@ extension PortingPass {
     else { return }
     if AppleClasses.common.contains(name), !isQualified, !imports(module) { return }
     note(
-      .appleClass, at: tokens[index].range,
+      style == .kept ? .appleClass : .doubtfulAppleClass, at: tokens[index].range,
       "\(name) is in \(module), which exists on Apple's platforms only: put what uses it into #if canImport(\(module))."
     )
+  }
+
+  /// Whether every module that the file imports here is one that has none of these classes.
+  private var importsKnownModulesOnly: Bool {
+    file.imports.allSatisfy { found in
+      ["Foundation", "FoundationEssentials", "CoreData", "Swift", "Dispatch", "Observation"].contains(
+        found.module)
+        || platform.canImport(found.module) == false
+    }
   }
 
   /// Whether the file imports a module anywhere, also where the compiler does not look.

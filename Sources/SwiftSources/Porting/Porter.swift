@@ -148,7 +148,18 @@ package struct Porter {
     let listing: (functions: Set<String>, accessors: Set<String>) = (
       declaring("expressionFunctions", "var"), declaring("customAccessors", "var")
     )
-    let listed: [ListedMember] = passes.flatMap { $0.listedMembers(keys: keys) }.filter { member in
+    let found: [ListedMember] = passes.flatMap { $0.listedMembers(keys: keys) }
+    let inExtensions: Set<String> = passes.reduce(into: []) { $0.formUnion($1.listingExtensions) }
+    let importing: Set<String> = Set(
+      files.filter { $0.imports.contains { $0.module == "CoreData" } }.map(\.source.path))
+    // A class that is not in the sources is one that the model's Codegen makes.
+    let listings: [ListedMember] = found.filter { member in
+      guard case .accessor = member.kind else { return false }
+      return !classes.contains(member.owner) && !inExtensions.contains(member.owner)
+        && types.found(member.owner).isEmpty && !member.owner.hasPrefix("NS")
+        && AppleClasses.module(of: member.owner) == nil && importing.contains(member.path)
+    }
+    let listed: [ListedMember] = found.filter { member in
       guard classes.contains(member.owner) else { return false }
       return switch member.kind {
       case .function: !listing.functions.contains(member.owner)
@@ -157,7 +168,8 @@ package struct Porter {
     }
     let module = PortedModule(
       overrides: overrides, checks: checks, namedChecks: namedChecks,
-      listed: Dictionary(grouping: listed, by: \.owner), keys: keys,
+      listed: Dictionary(grouping: listed, by: \.owner),
+      listings: Dictionary(grouping: listings, by: \.owner), keys: keys,
       knownAccessors: passes.reduce(into: []) { $0.formUnion($1.accessorsInLists) },
       defaulted: passes.flatMap(\.defaultedRequirements))
     for (file, var pass) in zip(files, passes) {
@@ -180,6 +192,7 @@ struct PortedModule {
   var checks: [String: [KeyCheck]]
   var namedChecks: Set<String>
   var listed: [String: [ListedMember]]
+  var listings: [String: [ListedMember]]
   var keys: Set<String>
   var knownAccessors: Set<String>
   var defaulted: [DefaultedRequirement]

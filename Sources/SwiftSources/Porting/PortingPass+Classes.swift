@@ -101,8 +101,8 @@ extension PortingPass {
       if type.kind == .class, let body = type.body {
         let name: String = path.joined(separator: ".")
         insert(
-          (movedOverrides[name] ?? []).map(\.declaration) + override(calling: calledChecks[name] ?? [], type)
-            + lists(of: listed[name] ?? [], type, name),
+          alias(of: type, name) + (movedOverrides[name] ?? []).map(\.declaration)
+            + override(calling: calledChecks[name] ?? [], type) + lists(of: listed[name] ?? [], type, name),
           at: body.lowerBound)
       }
       addOverrides(type.types, path: path)
@@ -121,6 +121,43 @@ extension PortingPass {
       }.joined()
       : declarations.map { "\n\(indent)    \($0.replacing("\n", with: "\n\(indent)    "))" }.joined() + "\n"
     edit(offset..<offset, text)
+  }
+
+  /// `@objc(CDBookmark) class Bookmark`: models name the class by the other name.
+  private func alias(of type: TypeDeclaration, _ name: String) -> [String] {
+    guard let alias = Self.alias(of: type), let own = type.name.last, types.isManaged(own),
+      type.condition == nil, type.genericParameters.isEmpty
+    else { return [] }
+    let access: String = type.access == .open || type.access == .public ? "public " : ""
+    return [
+      "\(access)final class \(alias): ManagedClassAlias { \(access)override class var original: NSManagedObject.Type "
+        + "{ \(name).self } }"
+    ]
+  }
+
+  /// The name in `@objc(Name)`, if it is another one than that of the class.
+  private static func alias(of type: TypeDeclaration) -> String? {
+    // A module in it is one of Apple's platforms.
+    guard let written = type.objectiveCName?.split(separator: ".").last.map(String.init),
+      written != type.name.last, !written.isEmpty,
+      written.utf8.allSatisfy(Ascii.isIdentifier), !Ascii.isDigit(written.utf8.first ?? 0)
+    else { return nil }
+    return written
+  }
+
+  /// At `@objc` of a class.
+  mutating func noteAlias(_ index: Int, after last: Int) {
+    var place: Int = last
+    while PortingPass.accessAndKind.contains(text(place)),
+      text(place) != "class" || text(place + 1) == "class"
+    {
+      place += 1
+    }
+    guard text(place) == "class", isWord(place + 1),
+      let type = file.declarations.first(where: { $0.offset == tokens[place + 1].range.lowerBound }),
+      !alias(of: type, type.name.joined(separator: ".")).isEmpty
+    else { return }
+    note(.namedClass, at: range(index, last))
   }
 
   // MARK: Transformers

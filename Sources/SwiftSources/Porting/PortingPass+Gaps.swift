@@ -108,17 +108,6 @@ extension PortingPass {
         : nil)
   }
 
-  /// `Set<Item>.init` as a function, of an `NSSet` on Apple's platforms.
-  mutating func setInitializer(_ index: Int) {
-    guard text(index + 1) == "<" else { return }
-    var place: Int = index + 2
-    while isWord(place) || text(place) == "." { place += 1 }
-    guard text(place) == ">", text(place + 1) == ".", text(place + 2) == "init", text(place + 3) != "(" else {
-      return
-    }
-    note(.setInitializer, at: range(index, place + 3))
-  }
-
   /// `#if canImport(os)` over a module of the program: true here too.
   static func conditions(on platform: Platform, _ all: [Token], _ source: SourceText) -> [Range<Int>] {
     all.indices.dropLast(3).compactMap { index in

@@ -205,6 +205,33 @@ extension PortingPass {
     return made
   }
 
+  /// Extensions with the lists of classes that are not in the sources, at the end of the file that has the
+  /// first member of each.
+  mutating func addListings() {
+    var made: String = ""
+    for (owner, members) in listings.sorted(by: { $0.key < $1.key }) where members.first?.path == source.path
+    {
+      let entries: [String] = members.map { "\"\($0.name)\": \\\(owner).\($0.name)" }
+      made +=
+        "\nextension \(owner): AccessorListing {\n  public static var listedAccessors: [String: AnyKeyPath] {\n"
+        + "    [\(entries.joined(separator: ", "))]\n  }\n}\n"
+    }
+    if made.isEmpty { return }
+    let end: Int = source.bytes.count
+    edit(end..<end, (source.bytes.last == Ascii.newline ? "" : "\n") + made)
+  }
+
+  /// The classes for which the file has a list in an extension already.
+  var listingExtensions: Set<String> {
+    var names: Set<String> = []
+    for type in file.declarations where type.kind == .extension {
+      if type.inherited.contains(where: { $0.names.contains("AccessorListing") }) {
+        names.insert(type.name.joined(separator: "."))
+      }
+    }
+    return names
+  }
+
   /// At `@objc`: notes what is listed, or would have to be.
   mutating func noteListed(_ index: Int, after last: Int) {
     let member: ListedMember? = listedPlaces[tokens[index].range.lowerBound]

@@ -22,8 +22,17 @@ extension PortingPass {
     guard text(index + 1) == "!", start < index, text(start) != ".",
       ["return", "in", "=", "(", ",", ":", "{"].contains(before), !isCall || !isOpen(result)
     else { return note(.genericRequest, at: range(index, close + 1)) }
-    note(.requestCast, at: range(start, close + 1))
+    note(isHandedOn(start) ? .copiedRequest : .requestCast, at: range(start, close + 1))
     edit(range(start, close + 1), "NSFetchRequest<\(result)>(\(source[range(start, index)]))")
+  }
+
+  /// Whether the request is an argument without a label of a function that may change it, which fetches and
+  /// initialisers do not.
+  private func isHandedOn(_ start: Int) -> Bool {
+    guard text(start - 1) == "(", isWord(start - 2) else { return false }
+    let function: String = text(start - 2)
+    return !["fetch", "execute", "init", "return", "in"].contains(function)
+      && function.first?.isUppercase == false
   }
 
   /// `NSFetchRequest<A>(entityName: "B") as! NSFetchRequest<B>`: the request is made with its final type.

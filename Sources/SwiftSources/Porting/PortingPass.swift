@@ -25,6 +25,8 @@ struct PortingPass {
   private(set) var namedChecks: Set<String> = []
   /// What the classes of the module list for the Objective-C runtime's sake, by the name of the class.
   private(set) var listed: [String: [ListedMember]] = [:]
+  /// What is listed in extensions of classes that are not in the sources, by the name of the class.
+  private(set) var listings: [String: [ListedMember]] = [:]
   /// Those of this file, by the offsets of their attributes.
   private(set) var listedPlaces: [Int: ListedMember] = [:]
   /// The words by which key-value coding may read properties.
@@ -114,6 +116,10 @@ struct PortingPass {
   mutating func run(_ module: PortedModule) {
     (movedOverrides, calledChecks, namedChecks) = (module.overrides, module.checks, module.namedChecks)
     (listed, keys, knownAccessors) = (module.listed, module.keys, module.knownAccessors)
+    listings = module.listings
+    for member in listings.values.joined() where member.path == source.path {
+      listedPlaces[member.offset] = member
+    }
     calledPlaces = Set(calledChecks.values.joined().filter { $0.path == source.path }.map(\.offset))
     for member in listed.values.joined() where member.path == source.path {
       listedPlaces[member.offset] = member
@@ -126,6 +132,7 @@ struct PortingPass {
     for range in unreached { note(.unreachedCode, at: range) }
     addOverrides(file.declarations, path: [])
     addDefaults()
+    addListings()
     var index: Int = 0
     while index < tokens.count {
       let token: Token = tokens[index]
@@ -156,6 +163,7 @@ struct PortingPass {
     note(.objectiveCAttribute, at: range(index, last))
     if name == "objc" {
       noteListed(index, after: last)
+      noteAlias(index, after: last)
       keepClassBound(last)
     }
     remove(index, last)
@@ -245,7 +253,9 @@ struct PortingPass {
       if text(index - 1) == ".", text(index + 1) == "(", text(index + 2) == "for", text(index + 3) == ":",
         text(index + 4) == "\\"
       {
-        note(.keyValueObserving, at: range(index, index + 4))
+        // Programs have methods of this name, too; what it is of, the compiler knows.
+        note(
+          style == .kept ? .keyValueObserving : .doubtfulPublisher, at: range(index, index + 4))
       }
     case "automaticallyNotifiesObservers": note(.keyValueObserving, at: tokens[index].range)
     case let name where name.hasPrefix("keyPathsForValuesAffecting"):
@@ -262,9 +272,9 @@ struct PortingPass {
     case "perform": performedSelector(index)
     case "NSURL": fileURL(index)
     case "forUbiquityContainerIdentifier": note(.absentType, at: tokens[index].range)
-    case "NSManagedObject", "NSConstraintConflict": bareInitializer(index)
+    case "NSManagedObject", "NSConstraintConflict", "NSPredicate", "NSPersistentStoreCoordinator":
+      bareInitializer(index)
     case "Bundle": bundle(index)
-    case "Set": setInitializer(index)
     case "observe": progressObserver(index)
     case "classForCoder": return codedClass(index)
     case let name where Self.timeConstants[name] != nil: timeConstant(index)

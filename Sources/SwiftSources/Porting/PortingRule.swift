@@ -23,6 +23,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case checkedKey = "key-validation"
   case listedFunction = "listed-function"
   case listedAccessor = "listed-accessor"
+  case namedClass = "named-class"
   case classBound = "class-bound-protocol"
   case fileURL = "file-url"
   case defaultedRequirement = "defaulted-requirement"
@@ -48,10 +49,12 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case untypedRequest = "untyped-request"
   case policyFunction = "policy-function"
   case foundBundle = "found-bundle"
-  case setInitializer = "set-initializer"
   case ownModule = "own-module"
   case unreachedCode = "unreached-code"
   case unlistedAccessor = "unlisted-accessor"
+  case doubtfulAppleClass = "doubtful-apple-class"
+  case copiedRequest = "copied-request"
+  case doubtfulPublisher = "doubtful-publisher"
 
   package enum Outcome: String, Sendable {
     /// The command changes it.
@@ -67,15 +70,16 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
       .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName, .observer,
       .appleModule, .appleSubmodule, .requestCast, .classInitializer, .transformerInitializer, .movedOverride,
-      .timeConstant, .codedClass, .checkedKey, .listedFunction, .listedAccessor, .classBound, .fileURL,
+      .timeConstant, .codedClass, .checkedKey, .listedFunction, .listedAccessor, .namedClass, .classBound,
+      .fileURL,
       .defaultedRequirement:
       .rewritten
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember,
       .progressObserver, .absentType, .storeInitializer, .bareInitializer, .appleClass:
       .left
-    case .genericRequest, .dependentKeys, .untypedRequest, .policyFunction, .foundBundle, .setInitializer,
-      .ownModule, .unreachedCode, .unlistedAccessor:
+    case .genericRequest, .dependentKeys, .untypedRequest, .policyFunction, .foundBundle,
+      .ownModule, .unreachedCode, .unlistedAccessor, .doubtfulAppleClass, .copiedRequest, .doubtfulPublisher:
       .check
     }
   }
@@ -101,23 +105,28 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .observer: "The selector of an observer becomes a closure that calls the method."
     case .unreadableObserver:
       "Observe with a closure, addObserver(forName:object:queue:using:), or notifications(named:)."
-    case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
+    case .keyValueObserving, .doubtfulPublisher:
+      "Use observe(_:options:) with a closure; managed objects are Observable too."
     case .checkedKey: "Nothing finds the method by its name: the class calls it in validateValue(_:forKey:)."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
     case .listedFunction:
       "Nothing calls a method by its selector: the class lists it in expressionFunctions, for expressions of mapping models."
     case .listedAccessor:
-      "Key-value coding finds no computed property by its name: the class lists it in customAccessors."
+      "Key-value coding finds no computed property by its name: the class lists it in customAccessors, one that Codegen makes in an extension."
+    case .namedClass:
+      "Models name the class by its name in Objective-C: a type in it says so."
     case .unlistedAccessor:
-      "Key-value coding finds no computed property by its name: list it in customAccessors of the class. One that Codegen makes has to be written by hand for that (Category/Extension)."
+      "Key-value coding finds no computed property by its name: list it in customAccessors of the class, or in an extension with AccessorListing."
     case .classBound: "Without @objc the protocol is one of classes by AnyObject."
     case .fileURL: "NSURL.fileURL(withPath:) is Objective-C's: URL(fileURLWithPath:) takes its place."
     case .defaultedRequirement:
       "Requirements can't be optional: this one has a default that does nothing, in an extension, and is called as any other. Where a class conforms without it, the method of a subclass is not called: let the class declare it too."
-    case .appleClass:
+    case .appleClass, .doubtfulAppleClass:
       "The class is in a module of Apple's platforms: put what uses it into #if canImport(…) of that module."
     case .unreachedCode:
       "No branch holds here, so that nothing of this is compiled: add #else, or a branch for os(Linux)."
+    case .copiedRequest:
+      "A request is not cast to another result type here: the function gets a copy, and what it changes in that is lost. Make the request with the type that the function takes."
     case .requestCast:
       "A request is not cast to another result type here: it is made with that type, or a copy of it is."
     case .classInitializer:
@@ -145,7 +154,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .storeInitializer:
       "Coordinators make stores by another initialiser: override init(persistentStoreCoordinator:configurationName:at:options:) too."
     case .bareInitializer:
-      "There is no initialiser without arguments here: make the object with its entity, and the conflict with its objects."
+      "There is no initialiser without arguments here: make the object with its entity, the conflict with its objects, the predicate with a format or value, the coordinator with its model."
     case .untypedRequest:
       "The request has the type of its class here: for dictionaries, ids and counts write the type, NSFetchRequest<NSFetchRequestResult>."
     case .policyFunction:
@@ -154,7 +163,6 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "Bundle(for:) is the program's bundle here, and Bundle(identifier:) finds none: the resources of a package's target are in Bundle.module."
     case .ownModule:
       "A module of the program has the name of Apple's, so that this is true here: where Apple's is meant, ask for canImport(ObjectiveC)."
-    case .setInitializer: "Of an NSSet this does not compile: write `as? Set<…>`. Of a sequence it stays."
     case .hiddenMember: "No accessors can be generated for this member."
     case .genericRequest: "A cast of a request to another result type fails: create it with its final type."
     case .dependentKeys:
@@ -166,16 +174,16 @@ package enum PortingRule: String, CaseIterable, Sendable {
   package var page: String {
     switch self {
     case .observer, .unreadableObserver: "porting.md#observers"
-    case .keyValueObserving, .dependentKeys: "porting.md#observers"
+    case .keyValueObserving, .doubtfulPublisher, .dependentKeys: "porting.md#observers"
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
     case .keyValidation, .checkedKey: "validation.md"
     case .valueTransformer, .transformerInitializer: "porting.md#value-transformers"
     case .untypedRequest: "porting.md#requests-of-a-generic-type"
     case .policyFunction, .listedFunction: "migration.md#a-policy"
-    case .appleClass, .unreachedCode: "porting.md#apples-modules"
+    case .appleClass, .doubtfulAppleClass, .unreachedCode: "porting.md#apples-modules"
     case .listedAccessor, .unlistedAccessor: "porting.md#names-of-properties"
     case .storeInitializer: "stores-of-your-own.md"
-    case .genericRequest, .requestCast: "porting.md#requests-of-a-generic-type"
+    case .genericRequest, .requestCast, .copiedRequest: "porting.md#requests-of-a-generic-type"
     case .retroactiveArgument: "porting.md#arguments"
     case .absentType: "porting.md#what-does-not-exist-yet"
     case .managedMember, .hiddenMember, .renamedProperty: "accessors.md#nsmanaged-as-it-stands"

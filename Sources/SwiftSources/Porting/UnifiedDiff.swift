@@ -6,7 +6,16 @@ package enum UnifiedDiff {
     let newLines: [Substring] = lines(of: new)
     var removed: Set<Int> = []
     var inserted: Set<Int> = []
-    for change in newLines.difference(from: oldLines) {
+    // Numbers are compared many times faster than texts.
+    var numbers: [Substring: Int] = [:]
+    func number(_ line: Substring) -> Int {
+      if let known = numbers[line] { return known }
+      let next: Int = numbers.count
+      numbers[line] = next
+      return next
+    }
+    let (before, after): ([Int], [Int]) = (oldLines.map(number), newLines.map(number))
+    for change in after.difference(from: before) {
       switch change {
       case .remove(let offset, _, _): removed.insert(offset)
       case .insert(let offset, _, _): inserted.insert(offset)

@@ -26,13 +26,19 @@ struct ConditionedTokens {
     /// Whether a branch may be chosen.
     var mayHold: Bool = false
 
+    private static let others: Set<String> = ["Linux", "Windows", "Android", "FreeBSD", "WASI"]
+
+    /// Whether every condition is one of Apple's systems.
+    var namesSystems: Bool {
+      terms.allSatisfy { words in Self.others.isDisjoint(with: words) && words.contains("os") }
+    }
+
     /// Whether the conditions are those of Apple's platforms, meant to be all that there are: several
     /// branches, or one for macOS and for another system. Where another system is named, somebody has
     /// thought of it.
     var coversApplePlatforms: Bool {
-      let others: Set<String> = ["Linux", "Windows", "Android", "FreeBSD", "WASI"]
       let areKnown: Bool = terms.allSatisfy { words in
-        others.isDisjoint(with: words) && words.contains { $0 == "os" || $0 == "canImport" }
+        Self.others.isDisjoint(with: words) && words.contains { $0 == "os" || $0 == "canImport" }
       }
       let isBoth: Bool =
         terms.count == 1
@@ -78,7 +84,9 @@ struct ConditionedTokens {
       }
       guard var branching = open.popLast() else { throw failure("This \(word) has no #if.", token) }
       if word == "#endif" {
-        if branching.outerIsActive, !branching.mayHold, branching.coversApplePlatforms,
+        if branching.outerIsActive, !branching.mayHold,
+          branching.coversApplePlatforms
+            || branching.start == 0 && end == all.count && branching.namesSystems,
           !Self.isImports(all[branching.start..<index], source)
         {
           let first: ArraySlice<Token> = all[branching.start..<index].prefix { token in

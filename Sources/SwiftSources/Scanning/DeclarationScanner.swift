@@ -272,6 +272,7 @@ package struct DeclarationScanner {
       kind: kind, name: name.map(Self.unquoted), access: modifiers.access, offset: offset,
       condition: condition(at: place))
     type.genericParameters = parameters
+    type.objectiveCName = modifiers.objectiveCName
     type.inherited = inherited
     type.isConstrained = isConstrained
     let start: Int = tokens[index - 1].range.upperBound

@@ -31,6 +31,8 @@ package struct TypeDeclaration: Sendable {
   /// What follows the colon, as written. The type of a type alias.
   package var inherited: [TypeText] = []
   package let access: Access?
+  /// `@objc(Name)`, as written.
+  package var objectiveCName: String?
   package let offset: Int
   package var types: [TypeDeclaration] = []
   package var members: [ManagedMember] = []

@@ -12,7 +12,8 @@ struct ModelGenerateCommand: ParsableCommand {
     discussion: """
       Item+CoreDataClass.swift and Item+CoreDataProperties.swift for each entity, as Xcode's editor writes them: for those whose \
       Codegen is Class Definition both, for Category/Extension the properties; with --all both for all. Files that are the same \
-      already are left alone; a file that was not generated is never replaced, and nothing is written then. Entities whose Codegen is \
+      already are left alone; a file that was not generated is never replaced, and nothing is written then. Generated files of other \
+      classes, such as those of entities that are gone, are named and stay. Entities whose Codegen is \
       Manual/None get files with --all only, and those whose class is NSManagedObject none. Packages need not run this: \
       CoreDataModelPlugin does it in their build.
 
@@ -21,7 +22,7 @@ struct ModelGenerateCommand: ParsableCommand {
         clarus model generate Shop.xcdatamodeld --all --accessors managed --output ../iOS/Shop/Model
 
       JSON
-        { "files": [{"name", "written"}], "messages": [{"severity", "file", "line", "text"}] }
+        { "files": [{"name", "written"}], "others": [names of generated files that are none of these], "messages": [{"severity", "file", "line", "text"}] }
       """)
 
   @OptionGroup var options: ModelOptions
@@ -76,12 +77,13 @@ struct ModelGenerateCommand: ParsableCommand {
     let classes: GeneratedClasses = generator.classes(
       of: version.model, file: file?.path ?? options.model, lines: lines)
     let written: [Bool] = classes.hasErrors ? [] : try write(classes.files)
+    let others: [String] = classes.hasErrors ? [] : others(classes.files)
     if options.json {
       let output = StandardOutput()
-      try output.writeLine(Self.json(classes, written).pretty)
+      try output.writeLine(Self.json(classes, written, others).pretty)
       try output.flush()
     } else {
-      try report(classes, written)
+      try report(classes, written, others)
     }
     if classes.hasErrors { throw CommandFailure("\(options.model): No classes were written.") }
   }
@@ -91,14 +93,14 @@ struct ModelGenerateCommand: ParsableCommand {
     let folder = URL(fileURLWithPath: output, isDirectory: true)
     let marks: [Bool] = try files.map { file in
       let url: URL = folder.appendingPathComponent(file.name)
-      guard let present = try? Data(contentsOf: url) else { return true }
+      guard try FileReplacement.check(url) != nil else { return true }
+      let present: Data = try Data(contentsOf: url)
       if present == Data(file.contents.utf8) { return false }
       guard String(decoding: present, as: UTF8.self).hasPrefix(GeneratedFile.firstLine) else {
         throw CommandFailure(
           "\(url.path): The file was not generated, so it is not replaced. Give another folder, or remove it first."
         )
       }
-      try FileReplacement.check(url)
       return true
     }
     do {
@@ -112,11 +114,35 @@ struct ModelGenerateCommand: ParsableCommand {
     return marks
   }
 
-  private func report(_ classes: GeneratedClasses, _ written: [Bool]) throws {
+  /// Generated files in the folder that are none of these.
+  private func others(_ files: [GeneratedFile]) -> [String] {
+    let folder = URL(fileURLWithPath: output, isDirectory: true)
+    let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    let own: Set<String> = Set(files.map(\.name))
+    return names.sorted().filter { name in
+      name.hasSuffix(".swift") && name.contains("+CoreData") && !own.contains(name)
+        && isGenerated(folder.appendingPathComponent(name))
+    }
+  }
+
+  private func isGenerated(_ url: URL) -> Bool {
+    // A pipe would wait for a writer.
+    guard (try? FileReplacement.check(url)) != nil, let present = try? Data(contentsOf: url) else {
+      return false
+    }
+    return present.starts(with: Data(GeneratedFile.firstLine.utf8))
+  }
+
+  private func report(_ classes: GeneratedClasses, _ written: [Bool], _ others: [String]) throws {
     for message in classes.messages { writeToStandardError(ErrorText.oneLine(message.description)) }
     let output = StandardOutput()
     for (file, isChanged) in zip(classes.files, written) {
       try output.writeLine(DisplayWidth.escaped("\(isChanged ? "written   " : "unchanged ") \(file.name)"))
+    }
+    for name in others {
+      try output.writeLine(
+        DisplayWidth.escaped(
+          "left       \(name): generated, but of no class of this model; remove it if its entity is gone"))
     }
     if classes.files.isEmpty {
       try output.writeLine(
@@ -127,7 +153,9 @@ struct ModelGenerateCommand: ParsableCommand {
     try output.flush()
   }
 
-  private static func json(_ classes: GeneratedClasses, _ written: [Bool]) -> JSONText {
+  private static func json(
+    _ classes: GeneratedClasses, _ written: [Bool], _ others: [String]
+  ) -> JSONText {
     .object([
       (
         "files",
@@ -136,6 +164,7 @@ struct ModelGenerateCommand: ParsableCommand {
             .object([("name", .string($0.name)), ("written", .bool($1))])
           })
       ),
+      ("others", .array(others.map { .string($0) })),
       (
         "messages",
         .array(

@@ -10,7 +10,7 @@ struct ModelLintCommand: ParsableCommand {
     discussion: """
       Errors are what will fail when the model is used; warnings work but are probably not meant; notes are often meant, and only \
       shown with --notes. Each message ends with the code of its rule, which Documentation/lint.md explains. Of a source model \
-      messages begin with file, line and column, as those of a compiler.
+      messages begin with file, line and column, as those of a compiler. A model that can't be read has one error, of the code unreadable.
 
       A rule is ignored for one entity or property by its user info, with the key clarus.lint.ignore and codes as the value; for a \
       whole model with --ignore or by a file .clarus-lint in the package, which has a code a line.
@@ -48,7 +48,13 @@ struct ModelLintCommand: ParsableCommand {
   }
 
   func run() throws {
-    let version: ModelVersion = try ModelArgument.load(options.model, version: options.modelVersion)
+    let version: ModelVersion
+    do {
+      version = try ModelArgument.load(options.model, version: options.modelVersion)
+    } catch let error as ModelFileError {
+      try report(error)
+      throw CommandFailure("\(options.model): The model can't be read.")
+    }
     let ignored: Set<String> = try LintIgnoring.codes(for: version.model).union(ignore)
     let problems: [ModelProblem] = version.model.problems(
       downTo: notes ? .note : .warning, ignoring: ignored)
@@ -65,6 +71,24 @@ struct ModelLintCommand: ParsableCommand {
     }
     try output.flush()
     try check(problems, version.warnings)
+  }
+
+  /// A model that can't be read, as a problem.
+  private func report(_ error: ModelFileError) throws {
+    let output = StandardOutput()
+    if options.json {
+      let problem: JSONText = .object([
+        ("severity", .string("error")), ("code", .string("unreadable")), ("entity", .null), ("part", .null),
+        ("message", .string(error.reason)), ("file", .string(error.file)), ("line", .optional(error.line)),
+        ("column", .null), ("page", .null),
+      ])
+      try output.writeLine(
+        JSONText.object([("problems", .array([problem])), ("unread", .array([]))]).pretty)
+    } else {
+      let place: String = error.line.map { "\(error.file):\($0)" } ?? error.file
+      try output.writeLine(ErrorText.oneLine("\(place): error: \(error.reason) [unreadable]"))
+    }
+    try output.flush()
   }
 
   /// Throws if the exit status is to be 1.

@@ -4,10 +4,20 @@ import CoreDataModel
 struct ModelDifferenceReport {
   private let difference: ModelDifference
   private let inference: MappingInference
+  /// Hashing costs as much as both models, so that it is done once, not for each change.
+  private let changesVersionHashes: Bool
+  /// By what they concern: `Item` or `Item.title`.
+  private let refusals: [String: [MappingInference.Refusal]]
 
   init(_ difference: ModelDifference) {
     self.difference = difference
     inference = MappingInference(difference)
+    changesVersionHashes = difference.changesVersionHashes
+    refusals = Dictionary(
+      grouping: inference.refusals,
+      by: { refusal in
+        refusal.property.map { "\(refusal.entity).\($0)" } ?? refusal.entity
+      })
   }
 
   var isEmpty: Bool { difference.changes.isEmpty && difference.conflicts.isEmpty }
@@ -16,7 +26,7 @@ struct ModelDifferenceReport {
 
   /// Names that are exchanged without a trace in the version hashes: a sentence each.
   private var exchanges: [String] {
-    if difference.changesVersionHashes { return [] }
+    if changesVersionHashes { return [] }
     let known: [RenamingExchange] = RenamingExchange.all(in: difference.source)
     return RenamingExchange.all(in: difference.destination).filter { !known.contains($0) }.map { exchange in
       "\(exchange.subject) exchange their names and are alike in all else, so that each value stays under its former "
@@ -25,13 +35,7 @@ struct ModelDifferenceReport {
   }
 
   private func needsMigration(_ change: ModelChange) -> Bool {
-    change.changesVersionHash && difference.changesVersionHashes
-  }
-
-  private func refusals(of change: ModelChange) -> [MappingInference.Refusal] {
-    inference.refusals.filter { refusal in
-      (refusal.property.map { "\(refusal.entity).\($0)" } ?? refusal.entity) == change.subject
-    }
+    change.changesVersionHash && changesVersionHashes
   }
 
   // MARK: Text
@@ -45,7 +49,7 @@ struct ModelDifferenceReport {
       }
     }
     lines.append("")
-    if !difference.changesVersionHashes {
+    if !changesVersionHashes {
       lines.append("Stores of the source open with the destination; nothing has to be migrated.")
       return lines + exchanges.map { "  - " + DisplayWidth.escaped($0) }
     }
@@ -85,7 +89,7 @@ struct ModelDifferenceReport {
       .object([
         ("subject", .string(change.subject)), ("change", .string(change.kind.name)),
         ("sentence", .string(change.sentence)), ("needsMigration", .bool(needsMigration(change))),
-        ("inferred", needsMigration(change) ? .bool(refusals(of: change).isEmpty) : .null),
+        ("inferred", needsMigration(change) ? .bool(refusals[change.subject] == nil) : .null),
       ])
     }
     return .object([

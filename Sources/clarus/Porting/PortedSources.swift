@@ -57,7 +57,12 @@ struct PortedSources {
     for (folder, urls) in all {
       try port(urls, in: folder) { url in isFolder ? Self.shown(url, under: root, as: path) : path }
     }
-    addToManifests { Self.shown($0, under: root, as: path) }
+    // What is made for a single file lies beside it.
+    let (base, shown): (URL, String) =
+      isFolder
+      ? (root, path)
+      : (root.deletingLastPathComponent(), String(path.dropLast(root.lastPathComponent.count)))
+    addToManifests { Self.shown($0, under: base, as: shown.isEmpty ? "." : shown) }
     let found = scope.skipped.map { (path: Self.shown($0.url, under: root, as: path), reason: $0.reason) }
     skipped += found.filter { entry in !skipped.contains { $0.path == entry.path } }
     findings.sort { ($0.path, $0.line, $0.column) < ($1.path, $1.line, $1.column) }
@@ -155,7 +160,7 @@ struct PortedSources {
       let isWritten: Bool =
         manifest?.target(of: module.first).map { owner in
           targets[owner.folder]?.needs.models == true || manifest?.has("CoreDataModelPlugin", owner) == true
-        } ?? false
+        } ?? Self.hasModels(in: module.folder)
       let file: URL = module.folder.appendingPathComponent(Porter.aliasFileName)
       if isWritten || FileManager.default.fileExists(atPath: file.path) { continue }
       if (try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)) != nil {
