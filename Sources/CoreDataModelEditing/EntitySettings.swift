@@ -42,6 +42,8 @@ package struct EntitySettings: Sendable {
   func setClass(_ name: String, of element: inout SourceElement) {
     let prefix: String =
       switch module {
+      // A name with a period names the module too: `.Item`, `Shop.Item`.
+      case .asItIs where name.contains("."): ""
       case .asItIs:
         String((element["representedClassName"] ?? "").dropLast((Self.simpleClass(element) ?? "").count))
       case .removed: ""

@@ -36,8 +36,8 @@ package struct FormerName {
   package func remark(_ current: NSManagedObjectModel, file: String) throws -> String? {
     guard !versions.isEmpty else {
       return
-        "There is no other version, so that no store is migrated to this one and no values of '\(name)' move: "
-        + "`clarus model add MODEL version` makes one, which a renaming belongs into."
+        "There is no other version: values of '\(name)' move in stores that keep the model they were made with, as SQLite "
+        + "stores do, and are lost in others. `clarus model add MODEL version` makes one, which a renaming belongs into."
     }
     if part == .entity {
       let isKnown: Bool = versions.contains { version in

@@ -131,11 +131,9 @@ struct MergeRenaming {
       }.compactMap { $0["name"] }
       if former.count == 1 { candidates[former[0], default: []].append(name) }
     }
-    // Two can't be the same part, and what still has its name was not renamed.
-    var renamed: [String: String] = candidates.filter { $0.value.count == 1 }.mapValues { $0[0] }
-    while let wrong = renamed.keys.first(where: { own[$0] != nil && !renamed.values.contains($0) }) {
-      renamed[wrong] = nil
-    }
+    // Two can't be the same part. Identifiers decide before names, as in a migration: something else may have
+    // the former name now.
+    let renamed: [String: String] = candidates.filter { $0.value.count == 1 }.mapValues { $0[0] }
     let new = Set(renamed.values)
     return own.filter { !new.contains($0.key) }.merging(renamed.compactMapValues { own[$0] }) { _, new in new
     }
@@ -161,14 +159,25 @@ struct MergeRenaming {
     settleNames(scope)
     setAside(scope)
     let parts: [Part] = Self.withFreeNames(parts(scope), elements(scope))
-    for part in parts { tell(part, scope) }
+    let before: [[SourceElement]] = elements(scope)
+    for part in parts {
+      tell(part, scope)
+      tellReuse(of: part, parts, before, scope)
+    }
     for document in drafts.indices {
       rename(
         parts.compactMap { part in part.names[document].map { Change(part.kind, $0, part.new) } }, scope,
         document)
       // In the base not of what a side removed: the removal would agree with what the other side has.
-      for part in parts where part.names.allSatisfy({ $0 != nil }) {
-        update(part.new, part.kind, scope, document) { $0.set("elementID", part.identifier) }
+      for part in parts {
+        if part.names.allSatisfy({ $0 != nil }) {
+          update(part.new, part.kind, scope, document) { $0.set("elementID", part.identifier) }
+        } else if document == 0 {
+          update(part.new, part.kind, scope, document) { element in
+            // The identifier of an earlier name stays, and the new name is a change all the same.
+            if element["elementID"] == part.identifier { element.set("elementID", "renamed__") }
+          }
+        }
       }
     }
   }
@@ -253,6 +262,27 @@ struct MergeRenaming {
           + "theirs, rename it with `clarus model set MODEL \(label) --rename \(theirs)`"))
   }
 
+  /// A former name that the side with the new one has given to something new, where the other side changed or
+  /// removed what had it: that side may mean the one or the other.
+  private mutating func tellReuse(
+    of part: Part, _ parts: [Part], _ elements: [[SourceElement]], _ scope: Scope
+  ) {
+    guard let old = part.names[0], let base = elements[0].first(where: { $0["name"] == old }) else { return }
+    for (side, other) in [(1, 2), (2, 1)] {
+      guard let new = part.names[side], new != old, elements[side].contains(where: { $0["name"] == old }),
+        !parts.contains(where: { $0.names[side] == old }),
+        elements[other].first(where: { $0["name"] == old }) != base
+      else { continue }
+      let (here, there): (String, String) = side == 1 ? ("ours", "theirs") : ("theirs", "ours")
+      conflicts.append(
+        ModelMerge.Conflict(
+          part: Self.label(new, scope),
+          reason:
+            "\(here) gave \"\(old)\" the name \"\(new)\", and its name to something new: what \(there) did to \"\(old)\" is taken for "
+            + "\"\(new)\"; to take it for the new one, make it anew"))
+    }
+  }
+
   private static func label(_ name: String, _ scope: Scope) -> String {
     switch scope {
     case .entities: name
@@ -276,8 +306,9 @@ struct MergeRenaming {
         has(document, name) && !has(0, name) && !parts.contains { $0.names[document] == name }
       }
       if let part = parts.first(where: { part in
-        part.names[1] == part.names[0] && part.names[2] == part.new
-          && (isNew(part.new, 1) || parts.contains { $0.names[1] == part.new && $0.new == part.new }
+        part.names[2] == part.new
+          && (part.names[1] == part.names[0]
+            && (isNew(part.new, 1) || parts.contains { $0.names[1] == part.new && $0.new == part.new })
             || refused.contains(FreedName.Taker(entity: Self.entity(scope), name: part.names[0] ?? "")))
       }) {
         keepName(of: part, parts, elements, scope)
@@ -313,6 +344,15 @@ struct MergeRenaming {
         }
       }
       let label: String = Self.label(change.new, scope)
+      if kept.first(where: { $0.names[0] == change.new })?.names[1] == nil {
+        conflicts.append(
+          ModelMerge.Conflict(
+            part: label,
+            reason:
+              "ours removed this, and theirs renamed it to \"\(change.old)\": it stays removed; to take theirs, copy it "
+              + "from their file"))
+        continue
+      }
       conflicts.append(
         ModelMerge.Conflict(
           part: label,

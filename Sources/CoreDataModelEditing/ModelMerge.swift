@@ -69,8 +69,15 @@ package struct ModelMerge {
         renaming.base, own, other, before: ours, theirsBefore: theirs)
       let kept: Set<MergeRenaming.FreedName.Taker> = Set(
         renaming.freedNames.filter { freed in Self.names(freed.passing, in: result.root) }.map(\.taker))
+      if kept.isEmpty { return (result, merge.conflicts.map { $0.naming(renaming.freedNames) }) }
       if kept.isSubset(of: refused) {
-        return (result, merge.conflicts.map { $0.naming(renaming.freedNames) })
+        let names: String = kept.map(\.name).sorted().joined(separator: ", ")
+        let conflict = Conflict(
+          part: "",
+          reason:
+            "new names don't go together (\(names)): the whole model is ours; to take theirs, make their changes anew"
+        )
+        return (ours, [conflict])
       }
       refused.formUnion(kept)
     }
@@ -287,7 +294,7 @@ package struct ModelMerge {
         } else {
           conflicts.append(
             Conflict(
-              part: part.joined(separator: "."),
+              part: Self.place(part, mine),
               reason: "theirs removed this, and ours changed it: ours stays; remove it to take theirs"))
         }
       }
@@ -303,7 +310,7 @@ package struct ModelMerge {
         if old != element, !Self.layout.contains(element.name) {
           conflicts.append(
             Conflict(
-              part: Self.part(path, element).joined(separator: "."),
+              part: Self.place(Self.part(path, element), element),
               reason:
                 "ours removed this, and theirs changed it: it stays removed; to take theirs, copy it from "
                 + "their file"))
@@ -386,6 +393,14 @@ package struct ModelMerge {
     case "memberEntity": return path + [name]
     default: return path
     }
+  }
+
+  /// A part with the name of the list that is meant, since lists have none of their own.
+  private static func place(_ part: [String], _ element: SourceElement) -> String {
+    let lists: [String: String] = [
+      "uniquenessConstraints": "constraints", "compoundIndexes": "compound indexes", "userInfo": "user info",
+    ]
+    return (part + [lists[element.name]].compactMap(\.self)).joined(separator: ".")
   }
 
   // MARK: The whole

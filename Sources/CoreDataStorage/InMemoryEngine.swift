@@ -11,7 +11,8 @@ import Foundation
 /// Cost: a save is linear in what it changes. A fetch scans every row of the hierarchy, unless it asks for
 /// given rows or for those of given owners (`InMemoryIndexUse`); `rows` and `members` look rows up by key.
 package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `state`, `storedMetadata`, `modelMetadata` and `isClosed` are accessed under `lock` only; the rest is immutable.
+  // Sendable: `state`, `storedMetadata`, `modelMetadata` and `isClosed` are accessed under `lock` only; the
+  // rest is immutable.
 
   package let layout: ModelLayout
   package let identifier: String

@@ -57,9 +57,8 @@ struct WayBackTests {
       model.entitiesByName["Person"]!.properties.removeAll { $0.name == "tags" }
       model.entities.removeAll { $0.name == "Tag" }
     },
-    Change(testDescription: "a wider type", words: "Person.age is Integer 32 in the source, Integer 16") {
-      model in
-      model.entitiesByName["Person"]!.attributesByName["age"]!.attributeType = .integer32AttributeType
+    Change(testDescription: "several objects", words: "Pet.owner is a to-many relationship in the source") {
+      model in model.entitiesByName["Pet"]!.relationshipsByName["owner"]!.maxCount = 0
     },
     Change(testDescription: "a default for nil", words: "Person.age: objects without a value get 3") {
       model in
@@ -88,7 +87,7 @@ struct WayBackTests {
   func refused() throws {
     let folder = try TemporaryFolder()
     let wider: NSManagedObjectModel = Versions.first {
-      $0.entitiesByName["Person"]!.attributesByName["age"]!.attributeType = .integer32AttributeType
+      $0.entitiesByName["Pet"]!.relationshipsByName["owner"]!.maxCount = 0
     }
     let program = try SourceModel.write([Versions.first(), wider], in: folder)
     let url: URL = try Versions.makeStore(.sqlite, in: folder)
@@ -96,7 +95,7 @@ struct WayBackTests {
     let bytes: Data = try Data(contentsOf: url)
     let error = errorThrown { _ = try MigrationPlan(forStoreAt: url, to: Versions.first(), isDown: true) }
     #expect(error?.code == NSInferredMappingModelError)
-    #expect(error?.localizedDescription.contains("Person.age") == true)
+    #expect(error?.localizedDescription.contains("Pet.owner") == true)
     #expect(try Data(contentsOf: url) == bytes)
   }
 

@@ -43,12 +43,13 @@ struct HistoryTests {
     "ExampleModel": Outcome(inferred: 2),
     "Extensions": Outcome(inferred: 2),
     "Meshtastic": Outcome(
-      inferred: 52, equal: 2, conditions: ["No two objects of WaypointEntity may have the same id."],
-      refused: [
-        "MeshtasticDataModelV6": ["WaypointEntity.expire", "WaypointEntity.name"],
-        "MeshtasticDataModelV 34": ["RouteEntity.color"],
-        "MeshtasticDataModelV 45": ["TraceRouteHopEntity.snr"],
-      ]),
+      inferred: 54, equal: 2,
+      conditions: [
+        "No two objects of WaypointEntity may have the same id.",
+        "The 'color' of every RouteEntity must be a number that a value of type Integer 32 can be "
+          + "(-2147483648 to 2147483647).",
+        "The 'snr' of every TraceRouteHopEntity must be a number that a value of type Float can be without rounding.",
+      ], refused: ["MeshtasticDataModelV6": ["WaypointEntity.expire", "WaypointEntity.name"]]),
     "Model": Outcome(inferred: 27),
     "SampleModel": Outcome(inferred: 2),
     "SampleModel3": Outcome(inferred: 2),

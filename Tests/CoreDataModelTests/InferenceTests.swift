@@ -351,10 +351,10 @@ struct InferenceTests {
 
   private static let refusals: [(name: String, old: Build, new: Build, reasons: [String])] = [
     (
-      "a narrower type", { $0.entity("Item", Draft.attribute("n", .integer32AttributeType)) },
-      { $0.entity("Item", Draft.attribute("n", .integer16AttributeType)) },
+      "a type of other values", { $0.entity("Item", Draft.attribute("n", .integer32AttributeType)) },
+      { $0.entity("Item", Draft.attribute("n", .booleanAttributeType)) },
       [
-        "Item.n is Integer 32 in the source, Integer 16 in the destination, which does not hold every value of Integer 32."
+        "Item.n is Integer 32 in the source, Boolean in the destination, which does not hold every value of Integer 32."
       ]
     ),
     (
@@ -479,6 +479,26 @@ struct InferenceTests {
       ]
     ),
   ]
+
+  @Test(
+    arguments: [
+      (.integer32AttributeType, .integer16AttributeType, "Integer 16 can be (-32768 to 32767)."),
+      (.doubleAttributeType, .integer64AttributeType, "Integer 64 can be (\(Int64.min) to \(Int64.max))."),
+      (.decimalAttributeType, .floatAttributeType, "Float can be without rounding."),
+      (.doubleAttributeType, .decimalAttributeType, "Decimal can be without rounding."),
+    ] as [(NSAttributeType, NSAttributeType, String)])
+  func `a change among the types of numbers is a condition`(
+    _ old: NSAttributeType, _ new: NSAttributeType, _ words: String
+  ) throws {
+    let inference = MappingInference(
+      from: ModelDraft.make { $0.entity("Item", Draft.attribute("n", old)) },
+      to: ModelDraft.make { $0.entity("Item", Draft.attribute("n", new)) })
+    #expect(inference.refusals.isEmpty)
+    #expect(
+      inference.conditions.map(\.description) == [
+        "The 'n' of every Item must be a number that a value of type " + words
+      ])
+  }
 
   @Test(arguments: refusals.indices) func `a refusal says which property and why`(number: Int) throws {
     let (name, old, new, reasons) = Self.refusals[number]

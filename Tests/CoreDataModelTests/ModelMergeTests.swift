@@ -60,6 +60,12 @@ struct ModelMergeTests {
     """
   private static let shopRelationship: String =
     "        <relationship name=\"shop\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Nullify\" destinationEntity=\"Shop\" inverseName=\"items\" inverseEntity=\"Shop\"/>\n"
+  private static let titleIndex: String = """
+            <fetchIndex name="byTitle">
+                <fetchIndexElement property="title" type="Binary" order="ascending"/>
+            </fetchIndex>
+
+    """
   private static let shopItems: String =
     "        <relationship name=\"items\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Nullify\" destinationEntity=\"Item\" inverseName=\"shop\" inverseEntity=\"Item\"/>\n"
   private static let shopLayout: String =
@@ -331,6 +337,27 @@ struct ModelMergeTests {
     return try ModelDocument(Data(text.utf8), file: "contents")
   }
 
+  // Finding: the part was gone, with exit status 0, where it had a renaming identifier of an earlier name.
+  @Test(arguments: [true, false])
+  func `a part that one side renames again and the other removes is a conflict`(_ isOurs: Bool) throws {
+    func document(_ old: String, _ new: String) throws -> ModelDocument {
+      let former: String = Self.count.replacing("/>", with: " elementID=\"amount\"/>")
+      let text: String = Self.base.replacing(Self.count, with: former)
+      return try ModelDocument(Data(text.replacing(old, with: new).utf8), file: "contents")
+    }
+    let renamed = try document("name=\"count\"", "name=\"number\"")
+    let removed = try document(Self.count.replacing("/>", with: " elementID=\"amount\"/>"), "")
+    let result = ModelMerge.merge(
+      base: try document("", ""), ours: isOurs ? renamed : removed, theirs: isOurs ? removed : renamed)
+    #expect(
+      result.conflicts.map(\.description) == [
+        isOurs
+          ? "Item.number: theirs removed this, and ours changed it: ours stays; remove it to take theirs"
+          : "Item.number: ours removed this, and theirs changed it: it stays removed; to take theirs, copy it from their file"
+      ])
+    #expect(result.document.data == (isOurs ? renamed : removed).data)
+  }
+
   @Test(arguments: cases)
   func `edits are merged part by part`(example: Case) throws {
     let (ours, theirs) = (try Self.document(example.ours), try Self.document(example.theirs))
@@ -405,6 +432,28 @@ struct ModelMergeTests {
           + "it with `clarus model set MODEL Memo --rename Page`"
       ]),
     Case(
+      name: "an attribute whose name something new has, which the other side changed",
+      ours: titleRenamed("name").map { old, new in
+        (
+          old,
+          old == title
+            ? "\(new)\n        <attribute name=\"title\" optional=\"YES\" attributeType=\"Date\"/>" : new
+        )
+      },
+      theirs: [(title, title.replacing(" optional=\"YES\"", with: ""))],
+      merged: titleRenamed("name").map { old, new in
+        (
+          old,
+          old == title
+            ? "\(new.replacing(" optional=\"YES\"", with: ""))\n        <attribute name=\"title\" optional=\"YES\" attributeType=\"Date\"/>"
+            : new
+        )
+      },
+      conflicts: [
+        "Item.name: ours gave \"title\" the name \"name\", and its name to something new: what theirs did to \"title\" is taken for "
+          + "\"name\"; to take it for the new one, make it anew"
+      ]),
+    Case(
       name: "an attribute, to the name of one that was removed for it, which the other side changed",
       ours: [(count, "")] + titleRenamed("count"),
       theirs: [(count, count.replacing(" optional=\"YES\"", with: ""))],
@@ -434,6 +483,17 @@ struct ModelMergeTests {
         "Item.title: theirs renamed this to \"count\", and ours has another part of that name: it stays \"title\" as in "
           + "ours; to take theirs, give the other one another name, then `clarus model set MODEL Item.title --rename "
           + "count`",
+        "Item.count: theirs removed this, and ours changed it: ours stays; remove it to take theirs",
+      ]),
+    Case(
+      name:
+        "an attribute there, to the name of one that was removed for it; here removed, and the other changed",
+      ours: [(count, count.replacing(" optional=\"YES\"", with: "")), (title, ""), (titleIndex, "")],
+      theirs: [(count, "")] + titleRenamed("count"),
+      merged: [(count, count.replacing(" optional=\"YES\"", with: "")), (title, ""), (titleIndex, "")],
+      conflicts: [
+        "Item.title: ours removed this, and theirs renamed it to \"count\": it stays removed; to take theirs, copy it from "
+          + "their file",
         "Item.count: theirs removed this, and ours changed it: ours stays; remove it to take theirs",
       ]),
     Case(

@@ -311,6 +311,7 @@ struct PorterTests {
         .appleClass
       ), ("let u = f.url(forUbiquityContainerIdentifier: nil)", .absentType),
       ("let c: AnyCancellable? = nil", .appleClass),
+      ("let c = NSClassFromString(entity.managedObjectClassName)", .classByName),
       ("a.perform(DATAStack.f(), with: x)", .selector),
       ("let s = #selector(A.f(_:))\nc.addObserver(self, selector: s, name: .x, object: s)", .selector),
       ("#if os(iOS)\nlet a = 1\n#elseif os(macOS)\nlet a = 2\n#endif", .unreachedCode),
@@ -368,7 +369,8 @@ struct PorterTests {
       ("import CoreData\nimport Combine\nvar c: Set<AnyCancellable> = []", [.doubtfulAppleClass]),
       ("import CoreData\nlet i: UIImage? = nil", [.doubtfulAppleClass]),
       ("import CoreData\nimport OpenCombine\nvar c: Set<AnyCancellable> = []", []),
-      ("let p = storage.publisher(for: \\.readers)", [.doubtfulPublisher]),
+      ("let p = storage.publisher(for: \\.readers)", [.doubtfulObserving]),
+      ("bus.addObserver(self, forKeyPath: \"n\")", [.doubtfulObserving]),
     ] as [(String, [PortingRule])])
   func `a build warns of classes of Apple's modules where no other module can have them`(
     _ text: String, _ rules: [PortingRule]

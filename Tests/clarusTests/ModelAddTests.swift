@@ -322,6 +322,19 @@ struct ModelAddTests {
     }
   }
 
+  // Finding: the module that the class had before was put before the one that was given.
+  @Test func `a class with a module is the class, whatever module was there`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    for name in [".Record", "Music.Record", "Outer.Record", "Record"] {
+      let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld Item --class \(name)")
+      #expect(run.status == 0, "\(run)")
+      let expected: String = name == "Record" ? "Outer.Record" : name
+      let source = try String(
+        contentsOf: folder.file("Shop.xcdatamodeld/Shop.xcdatamodel/contents"), encoding: .utf8)
+      #expect(source.contains("representedClassName=\"\(expected)\""), "\(source)")
+    }
+  }
+
   @Test(arguments: ["Item", "Item.title", "Item.tag"])
   func `a hash modifier gives a part another version hash`(part: String) throws {
     _ = try clarus("model new Shop --entity Item --entity Tag")

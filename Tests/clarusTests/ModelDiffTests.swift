@@ -56,7 +56,7 @@ import Testing
   @Test func `refusals say what to do`() throws {
     defer { try? FileManager.default.removeItem(at: folder.url) }
     try folder.writeShop("1", Self.wide)
-    try folder.writeShop("2", Self.rank + Self.title)
+    try folder.writeShop("2", Self.rank.replacing("Integer 16", with: "Boolean") + Self.title)
     let run: CommandLineRun = try run("1", "2", "--json")
     let root = try #require(try run.json() as? [String: Any])
     #expect(root["inferable"] as? Bool == false)

@@ -1,5 +1,5 @@
-/// A class that lists accessors in an extension, where ``NSManagedObject/customAccessors`` can't be overridden:
-/// one that the model's Codegen makes.
+/// A class that lists accessors in an extension, where ``NSManagedObject/customAccessors`` can't be
+/// overridden: one that the model's Codegen makes.
 ///
 /// ```swift
 /// extension Book {
@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// Sub-entities inherit the list. What ``NSManagedObject/customAccessors`` lists for the same key counts before
-/// it. Queue and cost are those of ``NSManagedObject/customAccessors``.
+/// Sub-entities inherit the list. What ``NSManagedObject/customAccessors`` lists for the same key counts
+/// before it. Queue and cost are those of ``NSManagedObject/customAccessors``.
 public protocol AccessorListing: NSManagedObject {
   /// Key paths of properties by the keys that key-value coding finds them by.
   static var listedAccessors: [String: AnyKeyPath] { get }

@@ -184,6 +184,13 @@ package enum Warning {
   /// before other threads exist, and never again.
   nonisolated(unsafe) package static var tellsMissingClasses: Bool = true
 
+  private static let written = Guarded<Set<String>>([])
+
+  /// Writes a text that this process has not written yet: a program may load a model many times.
+  static func writeOnce(_ text: String) {
+    if written.withLock({ $0.insert(text).inserted }) { write(text) }
+  }
+
   static func write(_ text: String) {
     FileHandle.standardError.write(Data("clarus: \(text)\n".utf8))
   }
@@ -455,7 +462,7 @@ enum ClassResolver {
           """)
       }
       guard Warning.tellsMissingClasses else { return NSManagedObject.self }
-      Warning.write(
+      Warning.writeOnce(
         """
         no class '\(written)' for entity '\(entity.name ?? "")' in this process; \
         its objects are plain NSManagedObject.\

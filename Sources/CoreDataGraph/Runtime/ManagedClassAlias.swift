@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// The objects of an entity whose class is `CDBookmark` in the model are of the class `Bookmark` then, unless a
-/// class has the name itself. Nothing ever makes an object of the alias. See
+/// The objects of an entity whose class is `CDBookmark` in the model are of the class `Bookmark` then, unless
+/// a class has the name itself. Nothing ever makes an object of the alias. See
 /// [NSManagedObjectClassName](https://developer.apple.com/documentation/coredata/nsentitydescription/managedobjectclassname)
 /// of Apple's framework.
 nonisolated open class ManagedClassAlias {

@@ -57,8 +57,9 @@ enum AppleClasses {
 }
 
 extension PortingPass {
-  /// `UIImage`, and whatever else is not there without its module. In a build the compiler decides, which knows
-  /// the types of other modules; a file that imports none of these is warned of what the compiler will say.
+  /// `UIImage`, and whatever else is not there without its module. In a build the compiler decides, which
+  /// knows the types of other modules; a file that imports none of these is warned of what the compiler will
+  /// say.
   mutating func appleClass(_ index: Int) {
     let name: String = text(index)
     guard style == .kept || importsKnownModulesOnly, let module = AppleClasses.module(of: name),

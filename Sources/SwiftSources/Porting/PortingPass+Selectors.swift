@@ -77,9 +77,7 @@ extension PortingPass {
     switch rest.count {
     case 0:
       // The declaration says what it takes.
-      guard let method = tokens.indices.first(where: { text($0) == "func" && text($0 + 1) == name }),
-        text(method + 2) == "("
-      else { return nil }
+      guard let method = functions[name]?.first, text(method + 2) == "(" else { return nil }
       let first: String = text(method + 3)
       label = first == ")" ? nil : first
     case 4 where rest[0] == "(" && rest[2] == ":" && rest[3] == ")": label = rest[1]
@@ -92,9 +90,6 @@ extension PortingPass {
   }
 
   private func isThrowing(_ method: String) -> Bool {
-    tokens.indices.contains { index in
-      text(index) == "func" && text(index + 1) == method && text(index + 2) == "("
-        && text(end(of: index + 2)) == "throws"
-    }
+    (functions[method] ?? []).contains { text($0 + 2) == "(" && text(end(of: $0 + 2)) == "throws" }
   }
 }

@@ -11,6 +11,8 @@ struct PortingPass {
   private let hasAliases: Bool
   let platform: Platform
   let tokens: [Token]
+  /// The places of `func` in the tokens, by the names of the functions.
+  let functions: [String: [Int]]
   /// The places of conditions on modules of the program that have the names of Apple's.
   let ownModules: [Range<Int>]
   private var edits: SourceEdits
@@ -57,6 +59,10 @@ struct PortingPass {
     let all: [Token] = try Lexer.tokens(of: file.source)
     let conditioned = try ConditionedTokens(all, of: file.source, on: platform)
     (tokens, unreached) = (conditioned.tokens, conditioned.unreached)
+    let places: [Int] = tokens.indices.dropLast().filter { [tokens] in
+      tokens[$0].kind == .identifier && file.source[tokens[$0].range] == "func"
+    }
+    functions = Dictionary(grouping: places) { [tokens] in file.source[tokens[$0 + 1].range] }
     importedModules = Set(
       zip(all, all.dropFirst()).compactMap { word, name in
         file.source[word.range] == "import" && name.kind == .identifier ? file.source[name.range] : nil
@@ -221,6 +227,9 @@ struct PortingPass {
     "package", "final", "override", "static", "lazy", "weak", "unowned", "required", "convenience",
   ]
 
+  /// Programs have methods of these names, too; what they are of, only the compiler knows.
+  private var observing: PortingRule { style == .kept ? .keyValueObserving : .doubtfulObserving }
+
   private mutating func word(_ index: Int) -> Int {
     let name: String = text(index)
     switch name {
@@ -241,27 +250,25 @@ struct PortingPass {
     case "override": overriding(index)
     case "AutoreleasingUnsafeMutablePointer": keyValidation(index)
     case "observeValue":
-      if text(index - 1) == "func" { note(.keyValueObserving, at: range(index - 1, index + 1)) }
+      if text(index - 1) == "func" { note(observing, at: range(index - 1, index + 1)) }
     case "addObserver", "removeObserver":
       if text(index + 1) == "(" {
         let last: Int = end(of: index + 1)
         if (index + 2..<last).contains(where: { text($0) == "forKeyPath" && text($0 + 1) == ":" }) {
-          note(.keyValueObserving, at: tokens[index].range)
+          note(observing, at: tokens[index].range)
         }
       }
     case "publisher":
       if text(index - 1) == ".", text(index + 1) == "(", text(index + 2) == "for", text(index + 3) == ":",
         text(index + 4) == "\\"
       {
-        // Programs have methods of this name, too; what it is of, the compiler knows.
-        note(
-          style == .kept ? .keyValueObserving : .doubtfulPublisher, at: range(index, index + 4))
+        note(observing, at: range(index, index + 4))
       }
-    case "automaticallyNotifiesObservers": note(.keyValueObserving, at: tokens[index].range)
+    case "automaticallyNotifiesObservers": note(observing, at: tokens[index].range)
     case let name where name.hasPrefix("keyPathsForValuesAffecting"):
       // One for a single key compiles, and nobody calls it.
       note(
-        name == "keyPathsForValuesAffectingValue" ? .keyValueObserving : .dependentKeys,
+        name == "keyPathsForValuesAffectingValue" ? observing : .dependentKeys,
         at: tokens[index].range)
     case "CVarArg":
       if text(index - 1) == "@retroactive" || text(index - 1) == "retroactive" || text(index - 1) == ":" {
@@ -277,6 +284,8 @@ struct PortingPass {
     case "Bundle": bundle(index)
     case "observe": progressObserver(index)
     case "classForCoder": return codedClass(index)
+    case "NSClassFromString":
+      if text(index + 1) == "(" { note(.classByName, at: tokens[index].range) }
     case let name where Self.timeConstants[name] != nil: timeConstant(index)
     case let name where Porter.absentTypes.contains(name):
       if !typeNames.contains(name) { note(.absentType, at: tokens[index].range) }

@@ -54,7 +54,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case unlistedAccessor = "unlisted-accessor"
   case doubtfulAppleClass = "doubtful-apple-class"
   case copiedRequest = "copied-request"
-  case doubtfulPublisher = "doubtful-publisher"
+  case doubtfulObserving = "doubtful-observing"
+  case classByName = "class-by-name"
 
   package enum Outcome: String, Sendable {
     /// The command changes it.
@@ -79,7 +80,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
       .progressObserver, .absentType, .storeInitializer, .bareInitializer, .appleClass:
       .left
     case .genericRequest, .dependentKeys, .untypedRequest, .policyFunction, .foundBundle,
-      .ownModule, .unreachedCode, .unlistedAccessor, .doubtfulAppleClass, .copiedRequest, .doubtfulPublisher:
+      .ownModule, .unreachedCode, .unlistedAccessor, .doubtfulAppleClass, .copiedRequest, .doubtfulObserving,
+      .classByName:
       .check
     }
   }
@@ -105,7 +107,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .observer: "The selector of an observer becomes a closure that calls the method."
     case .unreadableObserver:
       "Observe with a closure, addObserver(forName:object:queue:using:), or notifications(named:)."
-    case .keyValueObserving, .doubtfulPublisher:
+    case .keyValueObserving, .doubtfulObserving:
       "Use observe(_:options:) with a closure; managed objects are Observable too."
     case .checkedKey: "Nothing finds the method by its name: the class calls it in validateValue(_:forKey:)."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
@@ -125,6 +127,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "The class is in a module of Apple's platforms: put what uses it into #if canImport(…) of that module."
     case .unreachedCode:
       "No branch holds here, so that nothing of this is compiled: add #else, or a branch for os(Linux)."
+    case .classByName:
+      "Classes are found by their name with its module alone, Shop.Item: the class of an entity may have none in the model."
     case .copiedRequest:
       "A request is not cast to another result type here: the function gets a copy, and what it changes in that is lost. Make the request with the type that the function takes."
     case .requestCast:
@@ -174,7 +178,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   package var page: String {
     switch self {
     case .observer, .unreadableObserver: "porting.md#observers"
-    case .keyValueObserving, .doubtfulPublisher, .dependentKeys: "porting.md#observers"
+    case .keyValueObserving, .doubtfulObserving, .dependentKeys: "porting.md#observers"
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
     case .keyValidation, .checkedKey: "validation.md"
     case .valueTransformer, .transformerInitializer: "porting.md#value-transformers"
