@@ -24,6 +24,13 @@ struct ClassName: Hashable {
   /// The file names begin with it.
   var fileName: String { path.joined(separator: ".") }
 
+  /// The module that the model writes before the name, of the program or of another one.
+  static func writtenModule(of entity: NSEntityDescription) -> String? {
+    let parts: [Substring] = (entity.managedObjectClassName ?? "").split(
+      separator: ".", omittingEmptySubsequences: false)
+    return parts.count > 1 && !parts[0].isEmpty ? String(parts[0]) : nil
+  }
+
   /// The class of an entity; nil where it is `NSManagedObject`.
   init?(of entity: NSEntityDescription, _ options: CodeGenerationOptions) {
     guard let text = entity.managedObjectClassName, text != "NSManagedObject" else { return nil }

@@ -50,6 +50,7 @@ struct ClassPlanner {
       guard let mode = mode(of: entity), let name = wellFormedClass(of: entity) else { continue }
       let plan: ClassPlan = plan(entity, name, mode, hasSubclasses: parents.contains(name))
       if let place = places[name] {
+        requireOneModule(entity, plans[place])
         merge(plan, of: entity, into: &plans[place])
       } else {
         places[name] = plans.count
@@ -210,6 +211,18 @@ struct ClassPlanner {
       its renaming identifier; or use value(forKey: "\(property.name)"), and say clarus.accessor = none in its user info.
       """)
     return false
+  }
+
+  /// `A.Item` and `B.Item` are one class only if neither `A` nor `B` is a module, or nothing says so.
+  private mutating func requireOneModule(_ entity: NSEntityDescription, _ plan: ClassPlan) {
+    guard options.module == nil, let module = ClassName.writtenModule(of: entity),
+      let other = model.entitiesByName[plan.entities[0]], let known = ClassName.writtenModule(of: other),
+      known != module
+    else { return }
+    report(
+      .error, entity, nil,
+      "The classes of the entities '\(entity.name ?? "")' and '\(plan.entities[0])' are in the modules \(module) and \(known): name the one that is generated with --module."
+    )
   }
 
   /// Adds what a further entity of the same class has.

@@ -202,6 +202,21 @@ struct MergeRepair {
             reason: "two properties of \(owner) are named \(name)",
             parts: kinds.map { .property($0, name, of: owner) }))
       }
+      let ancestors: ArraySlice<SourceElement> = chain(owner).dropFirst()
+      for property in entity.children where kinds.contains(property.name) {
+        let name: String = property["name"] ?? ""
+        guard
+          let above = ancestors.first(where: { ancestor in
+            ancestor.children.contains { kinds.contains($0.name) && $0["name"] == name }
+          })
+        else { continue }
+        let parent: String = above["name"] ?? ""
+        faults.append(
+          Fault(
+            reason: "\(owner).\(name) has the name of \(parent).\(name), which \(owner) inherits",
+            parts: kinds.map { .property($0, name, of: owner) }
+              + kinds.map { .property($0, name, of: parent) }))
+      }
       let properties: [String] = ["attribute", "relationship"]
       for list in entity.children {
         let named: [String]

@@ -6,6 +6,10 @@ import Foundation
 struct Generation {
   let options: ToolOptions
 
+  private static let noClasses = "// No classes are wanted of this model.\n"
+  /// How files begin that this has written.
+  private static let heads: [String] = [GeneratedFile.firstLine, noClasses]
+
   init(_ options: ToolOptions) { self.options = options }
 
   /// - Parameters:
@@ -23,18 +27,19 @@ struct Generation {
     let generator = ClassGenerator(options: options.generation)
     if output.hasSuffix(".swift") {
       if options.isWithoutClasses {
-        try OutputFile.write(Data("// No classes are wanted of this model.\n".utf8), to: output)
+        try OutputFile.write(Data(Self.noClasses.utf8), to: output, replacing: Self.heads)
         return
       }
       let (contents, messages) = generator.source(of: loaded.model, file: file.path, lines: lines)
       try report(messages)
-      try OutputFile.write(Data(contents.utf8), to: output)
+      try OutputFile.write(Data(contents.utf8), to: output, replacing: Self.heads)
     } else if !options.isWithoutClasses {
       let classes: GeneratedClasses = generator.classes(of: loaded.model, file: file.path, lines: lines)
       try report(classes.messages)
       for file in classes.files {
         try OutputFile.write(
-          Data(file.contents.utf8), to: URL(fileURLWithPath: output).appendingPathComponent(file.name).path)
+          Data(file.contents.utf8), to: URL(fileURLWithPath: output).appendingPathComponent(file.name).path,
+          replacing: Self.heads)
       }
     }
   }

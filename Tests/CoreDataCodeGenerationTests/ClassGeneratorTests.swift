@@ -340,6 +340,19 @@ struct ClassGeneratorTests {
     #expect(source.contains("func fetchB(state: String, in context:"))
   }
 
+  @Test func `classes of one name in two modules need the module that is generated`() throws {
+    let model = try TextModel(
+      """
+      <entity name="A" representedClassName="One.Item" codeGenerationType="class"/>
+      <entity name="B" representedClassName="Two.Item" codeGenerationType="class"/>
+      """)
+    #expect(
+      model.messages() == [
+        "contents:3: error: The classes of the entities 'B' and 'A' are in the modules Two and One: name the one that is "
+          + "generated with --module."
+      ])
+  }
+
   @Test func `a class of the name of a type in each class is an error`() throws {
     let model = try TextModel(
       "<entity name=\"Item\" representedClassName=\"PropertyName\" codeGenerationType=\"class\"/>")

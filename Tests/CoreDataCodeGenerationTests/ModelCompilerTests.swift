@@ -270,4 +270,19 @@ struct ModelCompilerTests {
     #expect(Int(output.status) == status, "\(output)")
     #expect(!output.text.isEmpty)
   }
+
+  @Test func `a file that was not generated is not replaced`() throws {
+    let source: URL = folder.url.appendingPathComponent("Shop.xcdatamodel")
+    try TextModel.write(Self.item, to: source)
+    try Data("let precious = 1\n".utf8).write(to: URL(fileURLWithPath: path("Shop.swift")))
+    let output: Output = try Programs.modelCompiler("generate", source.path, path("Shop.swift"))
+    #expect(output.status == 1 && output.text.contains("Shop.swift:1: error: The file was not generated"))
+    #expect(try String(contentsOfFile: path("Shop.swift"), encoding: .utf8) == "let precious = 1\n")
+    try FileManager.default.removeItem(atPath: path("Shop.swift"))
+    for _ in 0..<2 {
+      #expect(try Programs.modelCompiler("generate", source.path, path("Shop.swift")).status == 0)
+      try TextModel.write(Self.item.replacing("title", with: "name"), to: source)
+    }
+  }
+
 }

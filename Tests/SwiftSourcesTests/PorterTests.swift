@@ -534,6 +534,14 @@ struct PorterTests {
     }
   }
 
+  @Test(arguments: [
+    "protocol e{optional func i(", "class A: NSManagedObject { @objc", "protocol P { optional func f()",
+  ])
+  func `an unfinished file is an error`(_ text: String) throws {
+    #expect(throws: SourceFailure.self) { try port(text) }
+    #expect(throws: SourceFailure.self) { try port(text, .built) }
+  }
+
   @Test func `a diff has the lines around`() {
     let old: String = (1...20).map { "line \($0)\n" }.joined()
     let new: String = old.replacing("line 3\n", with: "").replacing("line 15\n", with: "new\n")

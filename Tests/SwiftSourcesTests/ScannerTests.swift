@@ -42,6 +42,8 @@ struct ScannerTests {
     ("#/a", "Test.swift:1:1: error: This regular expression has no end."),
     ("#if A\nb", "Test.swift:1:1: error: This #if has no #endif."),
     ("b\n#endif", "Test.swift:2:1: error: This #endif has no #if."),
+    ("class A {\n  @objc(", "Test.swift:2:8: error: This ( has no end."),
+    ("protocol e{optional func i()", "Test.swift:1:11: error: This { has no end."),
   ])
   func `what has no end is an error at its place`(_ text: String, _ expected: String) {
     #expect(throws: SourceFailure.self) { try scan(text) }

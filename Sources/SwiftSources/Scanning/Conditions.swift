@@ -48,7 +48,7 @@ struct ConditionedTokens {
     }
   }
 
-  /// - Throws: ``SourceFailure`` where `#if` and `#endif` do not match.
+  /// - Throws: ``SourceFailure`` where `#if` and `#endif` do not match, and where a bracket has no end.
   init(_ all: [Token], of source: SourceText, on platform: Platform) throws(SourceFailure) {
     var open: [Branching] = []
     var isActive: Bool = true
@@ -123,6 +123,18 @@ struct ConditionedTokens {
       index = end
     }
     if let unclosed = open.last { throw failure("This #if has no #endif.", all[unclosed.start]) }
+    // Nothing behind a bracket without an end would be understood.
+    var brackets: [Token] = []
+    for token in tokens where token.kind == .punctuation && token.range.count == 1 {
+      switch source.bytes[token.range.lowerBound] {
+      case Ascii.openParenthesis, Ascii.openBracket, Ascii.openBrace: brackets.append(token)
+      case Ascii.closeParenthesis, Ascii.closeBracket, Ascii.closeBrace: _ = brackets.popLast()
+      default: break
+      }
+    }
+    if let unclosed = brackets.last {
+      throw failure("This \(source[unclosed.range]) has no end.", unclosed)
+    }
   }
 
   /// Whether branches have nothing but imports: what needs the modules is elsewhere.
