@@ -104,8 +104,11 @@ extension PropertyTypes {
   /// The type of an argument that an attribute is compared with.
   fileprivate func argument(_ attribute: NSAttributeDescription) -> String? {
     switch attribute.attributeType {
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: standard("Int")
-    case .doubleAttributeType, .floatAttributeType: standard("Double")
+    case .integer16AttributeType: standard("Int16")
+    case .integer32AttributeType: standard("Int32")
+    case .integer64AttributeType: standard("Int64")
+    case .doubleAttributeType: standard("Double")
+    case .floatAttributeType: standard("Float")
     case .booleanAttributeType: standard("Bool")
     case .decimalAttributeType: standard("NSDecimalNumber")
     case .dateAttributeType: standard("Date")

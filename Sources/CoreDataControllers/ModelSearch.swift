@@ -1,3 +1,4 @@
+import CoreDataGraph
 import CoreDataModel
 import Foundation
 
@@ -5,6 +6,7 @@ import Foundation
 enum ModelSearch {
   static func model(named name: String) -> NSManagedObjectModel {
     let places: [URL] = searchFolders()
+    tellOthers(name, places)
     for folder in places {
       for type in ["momd", "mom", "xcdatamodeld", "xcdatamodel"] {
         let url: URL = folder.appendingPathComponent("\(name).\(type)")
@@ -24,17 +26,45 @@ enum ModelSearch {
       """)
   }
 
-  /// The main bundle, the resource bundles beside the executable (SwiftPM builds one for each target), and
-  /// the executable's folder.
+  /// The main bundle, the resource bundles beside the executable (SwiftPM builds one for each target,
+  /// `Package_Target.resources`, and leaves those of targets that are gone), that of the executable's target
+  /// first, and the executable's folder.
   private static func searchFolders() -> [URL] {
     var folders: [URL] = []
     if let resources = Bundle.main.resourceURL { folders.append(resources) }
     let home: URL = Bundle.main.bundleURL
     let beside: [URL] =
       (try? FileManager.default.contentsOfDirectory(at: home, includingPropertiesForKeys: nil)) ?? []
-    folders += beside.filter { $0.pathExtension == "resources" || $0.pathExtension == "bundle" }
+    let bundles: [URL] = beside.filter { ["resources", "bundle"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
+    folders += bundles.filter(isOfExecutable) + bundles.filter { !isOfExecutable($0) }
     if !folders.contains(home) { folders.append(home) }
     return folders
+  }
+
+  private static func isOfExecutable(_ bundle: URL) -> Bool {
+    guard let executable = Bundle.main.executableURL?.lastPathComponent else { return false }
+    return bundle.deletingPathExtension().lastPathComponent.hasSuffix("_\(executable)")
+  }
+
+  /// Where several bundles have a model of the name, and none of them is the executable's, the first one may
+  /// be the wrong one, of a target that is gone, say: the program is told once.
+  private static func tellOthers(_ name: String, _ places: [URL]) {
+    let found: [URL] = places.map { $0.appendingPathComponent("\(name).momd") }
+      .filter { FileManager.default.fileExists(atPath: $0.path) }
+    guard found.count > 1, found[0].deletingLastPathComponent() != Bundle.main.resourceURL,
+      !isOfExecutable(found[0].deletingLastPathComponent()), let data = version(found[0]),
+      !found.allSatisfy({ version($0) == data })
+    else { return }
+    Warning.writeOnce(
+      """
+      several bundles have a model \(name), and they differ: \(found.map(\.path).joined(separator: ", ")). The first one is taken; for \
+      another one use NSPersistentContainer(name:managedObjectModel:) with Bundle.module. A bundle of a target that is gone can be removed.
+      """)
+  }
+
+  /// The hashes of the versions of a compiled model.
+  private static func version(_ package: URL) -> Data? {
+    try? Data(contentsOf: package.appendingPathComponent("VersionInfo.plist"))
   }
 }

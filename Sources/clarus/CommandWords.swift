@@ -51,12 +51,22 @@ enum CommandWords {
   /// What to say besides the parser's message; nil if nothing.
   static func advice(on message: String, _ words: [String]) -> String? {
     adviceOnMissingValue(message, words) ?? adviceOnMissingModel(message, words)
+      ?? adviceOnDividedType(message, words)
+  }
+
+  /// `Integer 16` is two words to the shell.
+  private static func adviceOnDividedType(_ message: String, _ words: [String]) -> String? {
+    guard message.contains("nexpected argument"),
+      let place = words.firstIndex(where: { $0.lowercased() == "integer" }),
+      let size = words.dropFirst(place + 1).first, ["16", "32", "64"].contains(size)
+    else { return nil }
+    return "Write the type as one word: Int\(size), or 'Integer \(size)' in quotation marks"
   }
 
   /// Where an argument is missing, and the first one is no model, probably the model is what is missing.
   private static func adviceOnMissingModel(_ message: String, _ words: [String]) -> String? {
     guard message.hasPrefix("Missing expected argument '"), words.first == "model",
-      let command = words.dropFirst().first
+      let command = words.dropFirst().first, command != "merge"
     else { return nil }
     let rest: ArraySlice<String> = words.dropFirst(2)
     guard let first = rest.first(where: { !$0.hasPrefix("-") }), !ModelArgument.isModelPackage(first),

@@ -51,7 +51,7 @@ struct ScannerTests {
   }
 
   @Test func `types nested too deep are an error, and long types are read`() throws {
-    let text: String = String(repeating: "class A {", count: 3000)
+    let text: String = String(repeating: "class A {", count: 3000) + String(repeating: "}", count: 3000)
     let failure: SourceFailure = try #require(throws: SourceFailure.self) { try scan(text) }
     #expect(failure.message == "This type is in 256 other types, more than the compiler takes.")
     let types: String = Array(repeating: "A & B -> C", count: 20_000).joined(separator: " & ")
@@ -119,14 +119,14 @@ struct ScannerTests {
     ("class A { @available(iOS 13, *) @NSManaged var x: Int; subscript(i: Int) -> Int { 1 } }", ["A.x: Int"]),
     (
       "class A {\n#if os(iOS)\n@NSManaged var x: Int\n#elseif canImport(UIKit)\n@NSManaged var y: Int\n#else\n"
-        + "@NSManaged var z: Int\n#endif }", ["A.z: Int"]
+        + "@NSManaged var z: Int\n#endif\n}", ["A.z: Int"]
     ),
     (
-      "class A {\n#if DEBUG\n@NSManaged var x: Int\n#else\n@NSManaged var y: Int\n#endif }",
+      "class A {\n#if DEBUG\n@NSManaged var x: Int\n#else\n@NSManaged var y: Int\n#endif\n}",
       ["A.x: Int if DEBUG", "A.y: Int if !(DEBUG)"]
     ),
     (
-      "class A {\n#if DEBUG && canImport(Foundation)\n#if FAST\n@NSManaged var x: Int\n#endif\n#endif }",
+      "class A {\n#if DEBUG && canImport(Foundation)\n#if FAST\n@NSManaged var x: Int\n#endif\n#endif\n}",
       ["A.x: Int if DEBUG && canImport(Foundation) && (FAST)"]
     ),
     (

@@ -63,6 +63,25 @@ struct ModelLintTests {
     #expect(problem["line"] as? Int == 7 && problem["code"] as? String == "unreadable")
   }
 
+  @Test func `what the build of the classes will say is told`() throws {
+    let text: String = Self.source.replacingOccurrences(
+      of: "<attribute name=\"name\" attributeType=\"String\"/>",
+      with:
+        "<attribute name=\"name\" attributeType=\"String\"><userInfo><entry key=\"clarus.cases\" value=\"a, 1b\"/></userInfo></attribute>"
+    ).replacingOccurrences(
+      of: "representedClassName=\"Tag\"", with: "representedClassName=\"Tag\" codeGenerationType=\"class\"")
+    try write("Shop.xcdatamodel/contents", text)
+    let run: CommandLineRun = try lint("")
+    #expect(
+      run.status == 1 && run.output.contains("contents:7: error: The user info of attribute 'name'"), "\(run)"
+    )
+    #expect(run.output.hasSuffix(" [generated-code]\n"))
+    let json: [String: Any]? = try lint("--json").json() as? [String: Any]
+    let codes: [String] = (json?["problems"] as? [[String: Any]])?.compactMap { $0["code"] as? String } ?? []
+    #expect(codes == ["no-inverse", "generated-code"])
+    #expect(try lint("--ignore generated-code").status == 0)
+  }
+
   @Test func `a line in which two elements begin has no column`() throws {
     try write(
       "Shop.xcdatamodel/contents", Self.source.replacingOccurrences(of: "\"rank\"", with: "\"objectID\""))

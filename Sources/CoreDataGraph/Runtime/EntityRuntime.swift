@@ -187,7 +187,7 @@ package enum Warning {
   private static let written = Guarded<Set<String>>([])
 
   /// Writes a text that this process has not written yet: a program may load a model many times.
-  static func writeOnce(_ text: String) {
+  package static func writeOnce(_ text: String) {
     if written.withLock({ $0.insert(text).inserted }) { write(text) }
   }
 

@@ -26,10 +26,10 @@ extension PreparedMapping {
     else { return }
     if value.mapping.isExact, let stored = Self.cutOff(given, by: attribute) {
       throw MigrationFailure.value(
-        mapping: name, property: value.path, object: "\(source.objectID)",
-        reason: "Its value would be \(given), of which \(destination?.name ?? "").\(value.path), of type "
-          + "\(attribute.attributeType.editorName), would keep \(stored). Round it with the version that the store has, or "
-          + "provide a mapping model.")
+        mapping: nil, property: "\(destination?.name ?? "").\(value.path)", object: "\(source.objectID)",
+        reason:
+          "Its value would be \(given), of which the type \(attribute.attributeType.editorName) would keep "
+          + "\(stored).")
     }
     guard let wanted = NSManagedObject.refusal(of: given, for: attribute.attributeType)
     else { return }

@@ -172,7 +172,8 @@ extension ModelLint {
       guard let name = entity.managedObjectClassName, !name.isEmpty, name != "NSManagedObject" else {
         continue
       }
-      byClass[name, default: []].append(entity)
+      // `.Item` and `Item` are one class, that of the program.
+      byClass[name.hasPrefix(".") ? String(name.dropFirst()) : name, default: []].append(entity)
       // `.Item` is Item of the program's own module.
       let parts: [Substring] = name.split(separator: ".", omittingEmptySubsequences: false)
       let path: ArraySlice<Substring> = name.hasPrefix(".") ? parts.dropFirst() : parts[...]

@@ -110,7 +110,11 @@ struct MigrateCommand: ParsableCommand {
         DisplayWidth.escaped(
           "\(store): migrated to \(planned.steps.last?.destination ?? "") in \(Counted.text(count, "step", "steps"))"
         ))
-      if count > 1 {
+      // What a mapping model does to values is its author's doing, so that one that was found is named.
+      for warning in planned.warnings where warning.hasPrefix(MigrationPlan.severalMappings) {
+        writeToStandardError("warning: \(ErrorText.oneLine(warning))")
+      }
+      if count > 1 || (mapping == nil && planned.steps.contains { !$0.isInferred }) {
         for step in planned.steps {
           let line: String = "step: \(step.source) → \(step.destination), by \(step.mappingTitle)"
           try output.writeLine(DisplayWidth.escaped(line))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreDataCodeGeneration
 import CoreDataModel
 import CoreDataModelChecking
 
@@ -42,7 +43,7 @@ struct ModelLintCommand: ParsableCommand {
   var strict = false
 
   func validate() throws {
-    for code in ignore where !ModelProblem.codes.contains(code) {
+    for code in ignore where !ModelProblem.codes.contains(code) && code != Self.generatedCode {
       throw ValidationError("--ignore: There is no rule '\(code)'. \(LintIgnoring.knownCodes)")
     }
   }
@@ -59,18 +60,38 @@ struct ModelLintCommand: ParsableCommand {
     let problems: [ModelProblem] = version.model.problems(
       downTo: notes ? .note : .warning, ignoring: ignored)
     let places = try LintPlaces(version)
+    let messages: [CodeGenerationMessage] =
+      ignored.contains(Self.generatedCode) || ignored.contains("*")
+      ? [] : Self.messages(of: version.model, places, beside: problems)
     let output = StandardOutput()
     if options.json {
-      try output.writeLine(Self.json(problems, places, version.warnings).pretty)
+      try output.writeLine(Self.json(problems, messages, places, version.warnings).pretty)
     } else {
       for warning in version.warnings { try output.writeLine(ErrorText.oneLine(warning.description)) }
       for problem in problems {
         try output.writeLine(ErrorText.oneLine("\(places.prefix(of: problem)): \(problem)"))
       }
-      if problems.isEmpty && version.warnings.isEmpty { try output.writeLine("No problems found.") }
+      for message in messages {
+        try output.writeLine(ErrorText.oneLine("\(message) [\(Self.generatedCode)]"))
+      }
+      if problems.isEmpty && messages.isEmpty && version.warnings.isEmpty {
+        try output.writeLine("No problems found.")
+      }
     }
     try output.flush()
-    try check(problems, version.warnings)
+    try check(problems, messages, version.warnings)
+  }
+
+  /// What the build of the classes will say.
+  static let generatedCode = "generated-code"
+
+  /// The messages of the generator at lines of which the rules have said nothing.
+  private static func messages(
+    of model: NSManagedObjectModel, _ places: LintPlaces, beside problems: [ModelProblem]
+  ) -> [CodeGenerationMessage] {
+    let told: Set<Int?> = Set(problems.map { places.line(of: $0) })
+    return ClassGenerator().classes(of: model, file: places.file, lines: places.lines).messages
+      .filter { $0.line == nil || !told.contains($0.line) }
   }
 
   /// A model that can't be read, as a problem.
@@ -92,9 +113,13 @@ struct ModelLintCommand: ParsableCommand {
   }
 
   /// Throws if the exit status is to be 1.
-  private func check(_ problems: [ModelProblem], _ unread: [ModelWarning]) throws {
-    let errors: Int = problems.count { $0.severity == .error }
-    let warnings: Int = problems.count { $0.severity == .warning } + unread.count
+  private func check(
+    _ problems: [ModelProblem], _ messages: [CodeGenerationMessage], _ unread: [ModelWarning]
+  ) throws {
+    let errors: Int =
+      problems.count { $0.severity == .error } + messages.count { $0.severity == .error }
+    let warnings: Int =
+      problems.count { $0.severity == .warning } + messages.count { $0.severity == .warning } + unread.count
     var counts: [String] = []
     if errors > 0 { counts.append(Counted.text(errors, "error", "errors")) }
     if strict, warnings > 0 { counts.append(Counted.text(warnings, "warning", "warnings")) }
@@ -103,8 +128,18 @@ struct ModelLintCommand: ParsableCommand {
   }
 
   private static func json(
-    _ problems: [ModelProblem], _ places: LintPlaces, _ warnings: [ModelWarning]
+    _ problems: [ModelProblem], _ messages: [CodeGenerationMessage], _ places: LintPlaces,
+    _ warnings: [ModelWarning]
   ) -> JSONText {
+    let generated: [JSONText] = messages.map { message in
+      .object([
+        ("severity", .string(message.severity.rawValue)), ("code", .string(generatedCode)),
+        ("entity", .null), ("part", .null), ("message", .string(message.text)),
+        ("file", .string(message.file)), ("line", .optional(message.line)),
+        ("column", .optional(message.line.flatMap(places.column))),
+        ("page", .string("Documentation/lint.md#\(generatedCode)")),
+      ])
+    }
     let problems: [JSONText] = problems.map { problem in
       let line: Int? = places.line(of: problem)
       return .object([
@@ -120,6 +155,6 @@ struct ModelLintCommand: ParsableCommand {
         ("file", .string($0.file)), ("line", .optional($0.line)), ("message", .string($0.message)),
       ])
     }
-    return .object([("problems", .array(problems)), ("unread", .array(unread))])
+    return .object([("problems", .array(problems + generated)), ("unread", .array(unread))])
   }
 }

@@ -27,7 +27,9 @@ struct ModelNewCommand: ParsableCommand {
 
   func run() throws {
     let ending: String = ".xcdatamodeld"
-    let path: String = name.hasSuffix(ending) ? name : name + ending
+    // A single version can't get others, so that a package is made in any case.
+    let bare: String = name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
+    let path: String = bare.hasSuffix(ending) ? bare : bare + ending
     let stem = String(URL(fileURLWithPath: path).lastPathComponent.dropLast(ending.count))
     try SourcePackage.checkName(stem, file: path)
     var edit = ModelEdit(try ModelEdit.emptyModel(file: path))

@@ -6,7 +6,7 @@ import Foundation
 struct LintPlaces {
   /// The `contents` file of a source model, otherwise what the user named.
   let file: String
-  private let lines: ModelSourceLines?
+  let lines: ModelSourceLines?
 
   init(_ version: ModelVersion) throws {
     if let source = version.model.file, source.lastPathComponent == "contents" {
@@ -64,7 +64,9 @@ enum LintIgnoring {
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let words: Substring = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
       for code in words.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
-        guard code == "*" || ModelProblem.codes.contains(String(code)) else {
+        guard
+          code == "*" || code == ModelLintCommand.generatedCode || ModelProblem.codes.contains(String(code))
+        else {
           throw CommandFailure(
             "\(file.relativePath):\(number + 1): There is no rule '\(code)'. \(knownCodes)")
         }
