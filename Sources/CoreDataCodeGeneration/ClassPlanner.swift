@@ -179,8 +179,25 @@ struct ClassPlanner {
       default: break
       }
     }
+    checkMethods(of: plan.relationships, properties, entity)
     plan.finders = finders(of: entity)
     return plan
+  }
+
+  /// `tags` and `Tags` have both `addToTags`.
+  private mutating func checkMethods(
+    of relationships: [PropertyPlan], _ properties: [NSPropertyDescription], _ entity: NSEntityDescription
+  ) {
+    var known: [String: String] = [:]
+    for relationship in relationships {
+      guard case .toMany = relationship.kind else { continue }
+      let name: String = SwiftNames.capitalized(relationship.name)
+      guard let other = known.updateValue(relationship.name, forKey: name) else { continue }
+      report(
+        .error, entity, properties.first { $0.name == relationship.name },
+        "The relationships '\(other)' and '\(relationship.name)' of entity '\(entity.name ?? "")' would have the same methods, addTo\(name) and so on; rename one of them."
+      )
+    }
   }
 
   private mutating func canBeDeclared(_ property: NSPropertyDescription, _ entity: NSEntityDescription)
@@ -201,6 +218,12 @@ struct ClassPlanner {
       report(
         .warning, entity, property,
         "The property \(label) has no accessor: its name is no identifier in Swift.")
+      return false
+    }
+    if let above = property.entity.superentity, above.propertiesByName[property.name] != nil {
+      report(
+        .error, entity, property,
+        "The property \(label) has the name of one that the entity inherits; rename it.")
       return false
     }
     guard SwiftNames.isReserved(property.name) else { return true }

@@ -35,8 +35,9 @@ struct RawValueType {
     self.raw = raw
     name = named ?? owner.path.joined() + SwiftNames.capitalized(attribute.name)
     guard
-      name.split(separator: ".", omittingEmptySubsequences: false).map(String.init).allSatisfy(
-        SwiftNames.isIdentifier)
+      name.split(separator: ".", omittingEmptySubsequences: false).map(String.init).allSatisfy({ part in
+        SwiftNames.isIdentifier(part) && !SwiftNames.isKeyword(part)
+      })
     else { throw Flaw(reason: "clarus.type is '\(name)', which is no name of a type in Swift.") }
     let origin: String = named == nil ? "clarus.cases declares" : "clarus.type is"
     if classes.contains(name) {

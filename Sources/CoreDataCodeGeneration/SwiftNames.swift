@@ -29,6 +29,10 @@ enum SwiftNames {
   /// Whether a text is a type as written in Swift: `Outer.Inner`, `[String: Any]`, `Set<Tag>?`. Functions,
   /// tuples of several and compositions are none of an attribute's values.
   static func isTypeText(_ text: String) -> Bool {
+    // Each bracket is a call.
+    guard text.utf8.count(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "<") }) <= 100 else {
+      return false
+    }
     var rest: Substring = text[...]
     return readType(&rest) && rest.isEmpty
   }
@@ -62,6 +66,9 @@ enum SwiftNames {
     while accept("?", &rest) {}
     return true
   }
+
+  /// Whether a name needs backticks.
+  static func isKeyword(_ name: String) -> Bool { keywords.contains(name) }
 
   /// The name of a declaration.
   static func declared(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }

@@ -247,6 +247,7 @@ struct ClassGeneratorTests {
       "Date", "clarus.type", "When",
       "clarus.type and clarus.cases are for integers and texts; this is a Date."
     ),
+    ("String", "clarus.type", "class", "clarus.type is 'class', which is no name of a type in Swift."),
     (
       "String", "clarus.type", "String",
       "clarus.type is 'String', which is a type of Swift or Foundation; name another type in clarus.type."
@@ -340,6 +341,26 @@ struct ClassGeneratorTests {
     #expect(source.contains("func fetchB(state: String, in context:"))
   }
 
+  @Test func `methods and inherited properties of one name are errors at their lines`() throws {
+    let model = try TextModel(
+      """
+      <entity name="Item" representedClassName="Item" codeGenerationType="class">
+        <attribute name="name" attributeType="String"/>
+        <relationship name="Tags" toMany="YES" destinationEntity="Item"/>
+        <relationship name="tags" toMany="YES" destinationEntity="Item"/>
+      </entity>
+      <entity name="Part" representedClassName="Part" parentEntity="Item" codeGenerationType="class">
+        <attribute name="name" attributeType="Date"/>
+      </entity>
+      """)
+    #expect(
+      model.messages() == [
+        "contents:5: error: The relationships 'Tags' and 'tags' of entity 'Item' would have the same methods, addToTags and "
+          + "so on; rename one of them.",
+        "contents:8: error: The property 'name' of entity 'Part' has the name of one that the entity inherits; rename it.",
+      ])
+  }
+
   @Test func `classes of one name in two modules need the module that is generated`() throws {
     let model = try TextModel(
       """
@@ -367,7 +388,7 @@ struct ClassGeneratorTests {
     arguments: [
       ("Foo", "Foo?"), ("[String]", "[String]?"), ("[String: Any]?", "[String: Any]?"),
       ("A.B<C, [D]>", "A.B<C, [D]>?"), ("Foo Bar", nil), ("[String", nil), ("Foo {", nil), ("A<B", nil),
-      ("A..B", nil), ("1A", nil), ("?", nil), ("[A:]", nil),
+      ("A..B", nil), ("1A", nil), (String(repeating: "[", count: 50_000), nil), ("?", nil), ("[A:]", nil),
     ] as [(String, String?)])
   func `the class of transformable values is a type, or an error at the line`(
     _ name: String, _ type: String?
