@@ -15,13 +15,15 @@ package struct EntitySettings: Sendable {
   /// The name that it had in earlier versions.
   package var renamingIdentifier: Change = .asItIs
   package var hashModifier: Change = .asItIs
+  /// Codegen: class or category.
+  package var codeGeneration: Change = .asItIs
 
   package init() {}
 
   /// Whether everything is to stay.
   package var isEmpty: Bool {
     name == nil && isAbstract == nil && className == nil
-      && [parent, module, renamingIdentifier, hashModifier].allSatisfy { $0 == .asItIs }
+      && [parent, module, renamingIdentifier, hashModifier, codeGeneration].allSatisfy { $0 == .asItIs }
   }
 
   /// The module that stands for the one that the class is compiled in.
@@ -33,6 +35,7 @@ package struct EntitySettings: Sendable {
     parent.apply("parentEntity", to: &element)
     renamingIdentifier.apply("elementID", to: &element)
     hashModifier.apply("versionHashModifier", to: &element)
+    codeGeneration.apply("codeGenerationType", to: &element)
     if className != nil || module != .asItIs {
       setClass(className ?? Self.simpleClass(element) ?? element["name"] ?? "", of: &element)
     }

@@ -335,6 +335,19 @@ struct ModelAddTests {
     }
   }
 
+  @Test func `the Codegen of an entity is set`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    for (word, expected) in [("category", "category"), ("class", "class"), ("none", nil)] {
+      let run: CommandLineRun = try clarus("model set Shop.xcdatamodeld Item --codegen \(word)")
+      #expect(run.status == 0, "\(run)")
+      let source = try String(
+        contentsOf: folder.file("Shop.xcdatamodeld/Shop.xcdatamodel/contents"), encoding: .utf8)
+      let found: String? = expected.map { "codeGenerationType=\"\($0)\"" }
+      #expect(found.map(source.contains) ?? !source.contains("codeGenerationType"), "\(source)")
+    }
+    #expect(try clarus("model set Shop.xcdatamodeld Item --codegen Klass").status == 2)
+  }
+
   @Test(arguments: ["Item", "Item.title", "Item.tag"])
   func `a hash modifier gives a part another version hash`(part: String) throws {
     _ = try clarus("model new Shop --entity Item --entity Tag")

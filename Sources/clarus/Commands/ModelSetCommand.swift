@@ -15,7 +15,7 @@ struct ModelSetCommand: ParsableCommand {
 
       Of a derived attribute the store makes the values: a default value, limits and --required are refused.
       Of relationships there are --required, --optional, --transient, --to-many, --to-one, --min, --max, --ordered, --rule, --inverse; \
-      of entities --abstract, --concrete, --parent, --class, --module. All have --rename, --renamed-from and --hash-modifier.
+      of entities --abstract, --concrete, --parent, --class, --module, --codegen. All have --rename, --renamed-from and --hash-modifier.
 
       --rename changes the name and all that names it in the model: inverses, indexes, constraints, derivations, predicates; \
       destinations, parents, fetch requests, configurations. What is renamed keeps its values in a migration: its renaming identifier is \
@@ -90,7 +90,7 @@ struct ModelSetCommand: ParsableCommand {
       (given.renamingIdentifier, given.hashModifier) = (.asItIs, .asItIs)
       if type != nil || !given.isEmpty || !others.ofProperties.isEmpty {
         throw ValidationError(
-          "'\(part)' is an entity; of those --abstract, --concrete, --parent, --class, --module, --hash-modifier, --rename "
+          "'\(part)' is an entity; of those --abstract, --concrete, --parent, --class, --module, --codegen, --hash-modifier, --rename "
             + "and --renamed-from can be set. A property is written with its entity and a dot, as in `clarus model set MODEL "
             + "\(part).title --required`.")
       }
@@ -177,6 +177,9 @@ struct PartOptions: ParsableArguments {
   )
   var module: String?
 
+  @Option(name: .long, help: "How an entity's class is generated (Codegen): class, category or none.")
+  var codegen: AddEntityCommand.Codegen?
+
   /// - Throws: `ValidationError` for options that contradict each other, and for empty names.
   func check() throws {
     if inverse != nil && noInverse {
@@ -193,7 +196,7 @@ struct PartOptions: ParsableArguments {
   var ofEntities: [String] {
     [
       kind.map { "--\($0.rawValue)" }, parent.map { _ in "--parent" }, self.class.map { _ in "--class" },
-      module.map { _ in "--module" },
+      module.map { _ in "--module" }, codegen.map { _ in "--codegen" },
     ].compactMap(\.self)
   }
 
@@ -221,6 +224,8 @@ struct PartOptions: ParsableArguments {
     settings.parent = PropertySettings.Change(parent, isRemoved: parent == "none")
     settings.className = self.class
     settings.module = PropertySettings.Change(module, isRemoved: module == "none")
+    settings.codeGeneration = PropertySettings.Change(
+      codegen?.rawValue, isRemoved: codegen == AddEntityCommand.Codegen.none)
     return settings
   }
 }
