@@ -227,24 +227,25 @@ extension PropertyDeclaration {
   /// A required to-one relationship.
   public static func property<Destination: NSManagedObject>(
     _ name: String, _ destination: Destination.Type, inverse: String? = nil,
-    rule: NSDeleteRule = .nullifyDeleteRule, min: Int = 0, isOptional: Bool? = nil,
+    rule: NSDeleteRule = .nullifyDeleteRule, min: Int = 0, isOrdered: Bool = false, isOptional: Bool? = nil,
     isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
     userInfo: [String: String] = [:]
   ) -> PropertyDeclaration {
     relationship(
-      name, .relationship(to: destination, isToMany: false, isOrdered: false), isOptional ?? false, inverse,
+      name, .relationship(to: destination, isToMany: false, isOrdered: isOrdered), isOptional ?? false,
+      inverse,
       rule, min, 1, isTransient, was, versionHashModifier, userInfo)
   }
 
   /// An optional to-one relationship.
   public static func property<Destination: NSManagedObject>(
     _ name: String, _ destination: Destination?.Type, inverse: String? = nil,
-    rule: NSDeleteRule = .nullifyDeleteRule, min: Int = 0, isOptional: Bool? = nil,
+    rule: NSDeleteRule = .nullifyDeleteRule, min: Int = 0, isOrdered: Bool = false, isOptional: Bool? = nil,
     isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
     userInfo: [String: String] = [:]
   ) -> PropertyDeclaration {
     relationship(
-      name, .relationship(to: Destination.self, isToMany: false, isOrdered: false), isOptional ?? true,
+      name, .relationship(to: Destination.self, isToMany: false, isOrdered: isOrdered), isOptional ?? true,
       inverse, rule, min, 1, isTransient, was, versionHashModifier, userInfo)
   }
 

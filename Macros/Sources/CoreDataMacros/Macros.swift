@@ -75,6 +75,8 @@ public macro Managed(
 ///   - min: the fewest objects of a to-many relationship; 1 for a to-one relationship of some old models,
 ///     whose version hash has it.
 ///   - max: the most objects of a to-many relationship; 0 for no limit.
+///   - isOrdered: whether a to-one relationship is an ordered one, which says nothing of its object, and has
+///     another version hash: models drawn so need it. Of a to-many relationship the type tells the order.
 ///   - isOptional: whether there may be none; unless given, what the property's type says.
 ///   - isTransient: whether stores leave it out.
 ///   - was: the name of the property in earlier versions (the renaming identifier).
@@ -84,8 +86,8 @@ public macro Managed(
 @attached(peer, names: prefixed(_key_))
 public macro Managed<Destination, Value>(
   inverse: KeyPath<Destination, Value>, name: String? = nil, rule: NSDeleteRule = .nullifyDeleteRule,
-  min: Int = 0, max: Int = 0, isOptional: Bool? = nil, isTransient: Bool = false, was: String? = nil,
-  versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+  min: Int = 0, max: Int = 0, isOrdered: Bool = false, isOptional: Bool? = nil, isTransient: Bool = false,
+  was: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacrosPlugin", type: "ManagedMacro")
 
 /// A relationship whose inverse is named, or that has none.
@@ -93,15 +95,15 @@ public macro Managed<Destination, Value>(
 @attached(peer, names: prefixed(_key_))
 public macro Managed(
   inverse: String? = nil, name: String? = nil, rule: NSDeleteRule, min: Int = 0, max: Int = 0,
-  isOptional: Bool? = nil, isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
-  userInfo: [String: String] = [:]
+  isOrdered: Bool = false, isOptional: Bool? = nil, isTransient: Bool = false, was: String? = nil,
+  versionHashModifier: String? = nil, userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacrosPlugin", type: "ManagedMacro")
 
 /// A relationship whose inverse is named, with the rule "nullify".
 @attached(accessor)
 @attached(peer, names: prefixed(_key_))
 public macro Managed(
-  inverse: String, name: String? = nil, min: Int = 0, max: Int = 0, isOptional: Bool? = nil,
-  isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
+  inverse: String, name: String? = nil, min: Int = 0, max: Int = 0, isOrdered: Bool = false,
+  isOptional: Bool? = nil, isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
   userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacrosPlugin", type: "ManagedMacro")

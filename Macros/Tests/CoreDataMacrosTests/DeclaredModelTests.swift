@@ -171,7 +171,7 @@ import Testing
     return try NSManagedObjectModel.load(contentsOf: folder).model
   }
 
-  @Test func `declarations that make no model are errors that name what to write`() {
+  @Test func `declarations that make no model are errors that name what to write`() throws {
     func message(_ classes: any DeclaredEntity.Type...) -> String {
       do {
         _ = try NSManagedObjectModel(declaredBy: classes)
@@ -183,6 +183,10 @@ import Testing
     #expect(message(Twin.self, OtherTwin.self).contains("both declare the entity 'Twin'"))
     #expect(message(Nameless.self).contains("names 'tittle' in unique"))
     #expect(message(Mistyped.self).contains("Mistyped.count: "))
+    let ordered: NSEntityDescription? = try NSManagedObjectModel(declaredBy: Ordered.self).entitiesByName[
+      "Ordered"]
+    #expect(ordered?.relationshipsByName["before"]?.isOrdered == true)
+    #expect(ordered?.relationshipsByName["next"]?.isOrdered == false)
     #expect(message(Mistyped.self).contains("[default-type]"))
   }
 }
@@ -193,6 +197,12 @@ final class Chapter: NSManagedObject {
   @Managed(isKeptInHistory: true) var notes: String?
   @Managed(inverse: \Chapter.parts, name: "up", min: 1) var parent: Chapter?
   @Managed(name: "entity", rule: .nullifyDeleteRule) var parts: Set<Chapter>
+}
+
+@ManagedObject
+final class Ordered: NSManagedObject {
+  @Managed(inverse: "next", isOrdered: true) var before: Ordered?
+  @Managed(inverse: "before", rule: .denyDeleteRule) var next: Ordered?
 }
 
 @ManagedObject

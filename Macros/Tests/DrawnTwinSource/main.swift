@@ -174,6 +174,7 @@ struct Declarations {
       after.append("rule: .\(Self.rules[relationship.deleteRule] ?? "")")
       if relationship.minCount != 0 { after.append("min: \(relationship.minCount)") }
       if relationship.isToMany, relationship.maxCount != 0 { after.append("max: \(relationship.maxCount)") }
+      if !relationship.isToMany, relationship.isOrdered { after.append("isOrdered: true") }
       if relationship.isToMany, !relationship.isOptional { after.append("isOptional: false") }
       if relationship.isTransient { after.append("isTransient: true") }
     default:
