@@ -136,9 +136,11 @@ struct ClientPackageTests {
     // A folder that an app shares: the class as it is written there, and the model, outside of the target.
     let shared: URL = sources.appendingPathComponent("Shared")
     try manager.createDirectory(at: shared, withIntermediateDirectories: true)
-    try manager.moveItem(
-      at: sources.appendingPathComponent("ToDo.xcdatamodeld"),
-      to: shared.appendingPathComponent("ToDo.xcdatamodeld"))
+    // A mapping model is found with its models.
+    for name in ["ToDo.xcdatamodeld", "ToDo1to2.xcmappingmodel"] {
+      try manager.moveItem(
+        at: sources.appendingPathComponent(name), to: shared.appendingPathComponent(name))
+    }
     try manager.removeItem(at: sources.appendingPathComponent("Category.swift"))
     try Data(Self.byHand.replacing("final class", with: "@objc(Category)\nfinal class").utf8).write(
       to: shared.appendingPathComponent("Category.swift"))
