@@ -71,7 +71,7 @@ enum SwiftNames {
   static func isKeyword(_ name: String) -> Bool { keywords.contains(name) }
 
   /// The name of a declaration.
-  static func declared(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+  static func declared(_ name: String) -> String { isKeyword(name) ? "`\(name)`" : name }
 
   /// The name of a static member: `X.Type` and the like mean something else, in backticks too.
   static func declaredStatic(_ name: String) -> String {

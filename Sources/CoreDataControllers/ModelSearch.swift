@@ -6,16 +6,15 @@ import Foundation
 enum ModelSearch {
   static func model(named name: String) -> NSManagedObjectModel {
     let places: [URL] = searchFolders()
-    tellOthers(name, places)
-    for folder in places {
-      for type in ["momd", "mom", "xcdatamodeld", "xcdatamodel"] {
-        let url: URL = folder.appendingPathComponent("\(name).\(type)")
-        guard FileManager.default.fileExists(atPath: url.path) else { continue }
-        do {
-          return try NSManagedObjectModel.load(contentsOf: url).model
-        } catch {
-          fatalError("The model \(url.path) can't be read: \(error)")
-        }
+    let found: [URL] = places.flatMap { folder in
+      ["momd", "mom", "xcdatamodeld", "xcdatamodel"].map { folder.appendingPathComponent("\(name).\($0)") }
+    }.filter { FileManager.default.fileExists(atPath: $0.path) }
+    if let url = found.first {
+      tellOthers(name, found)
+      do {
+        return try NSManagedObjectModel.load(contentsOf: url).model
+      } catch {
+        fatalError("The model \(url.path) can't be read: \(error)")
       }
     }
     fatalError(
@@ -49,22 +48,22 @@ enum ModelSearch {
 
   /// Where several bundles have a model of the name, and none of them is the executable's, the first one may
   /// be the wrong one, of a target that is gone, say: the program is told once.
-  private static func tellOthers(_ name: String, _ places: [URL]) {
-    let found: [URL] = places.map { $0.appendingPathComponent("\(name).momd") }
-      .filter { FileManager.default.fileExists(atPath: $0.path) }
-    guard found.count > 1, found[0].deletingLastPathComponent() != Bundle.main.resourceURL,
-      !isOfExecutable(found[0].deletingLastPathComponent()), let data = version(found[0]),
-      !found.allSatisfy({ version($0) == data })
+  private static func tellOthers(_ name: String, _ found: [URL]) {
+    let folder: URL = found[0].deletingLastPathComponent()
+    let compiled: [URL] = found.filter { $0.pathExtension == "momd" }
+    guard compiled.count > 1, compiled[0] == found[0], folder != Bundle.main.resourceURL,
+      !isOfExecutable(folder), let hashes = hashes(found[0]),
+      !compiled.allSatisfy({ Self.hashes($0) == hashes })
     else { return }
     Warning.writeOnce(
       """
-      several bundles have a model \(name), and they differ: \(found.map(\.path).joined(separator: ", ")). The first one is taken; for \
+      several bundles have a model \(name), and they differ: \(compiled.map(\.path).joined(separator: ", ")). The first one is taken; for \
       another one use NSPersistentContainer(name:managedObjectModel:) with Bundle.module. A bundle of a target that is gone can be removed.
       """)
   }
 
   /// The hashes of the versions of a compiled model.
-  private static func version(_ package: URL) -> Data? {
+  private static func hashes(_ package: URL) -> Data? {
     try? Data(contentsOf: package.appendingPathComponent("VersionInfo.plist"))
   }
 }

@@ -170,16 +170,16 @@ package struct ModelMerge {
     let apart: TypeChange? = base.flatMap { TypeChange($0, ours, theirs) }
     for name in names {
       let (before, own, other) = (base?[name], ours[name], theirs[name])
-      if let apart, TypeChange.bound.contains(name) {
-        if let reason = apart.conflict(name, before, own, other) {
-          conflicts.append(Conflict(part: path.joined(separator: "."), reason: reason))
-        }
-        continue
-      }
       if Self.isSame(own, other) || (base != nil && Self.isSame(before, other)) { continue }
+      let changed: String
       if base != nil, Self.isSame(before, own) {
-        result.set(name, other)
-        continue
+        guard let apart, let reason = apart.reason(against: name) else {
+          result.set(name, other)
+          continue
+        }
+        changed = reason
+      } else {
+        changed = "both changed \(name)"
       }
       if Self.layout.contains(ours.name) { continue }
       if ours.name == "model", Self.editorsOwn.contains(name) {
@@ -192,55 +192,39 @@ package struct ModelMerge {
       conflicts.append(
         Conflict(
           part: path.joined(separator: "."),
-          reason: "both changed \(name): "
-            + (base == nil ? "" : "it was \(Self.quoted(before, name)), ")
+          reason: "\(changed): " + (base == nil ? "" : "it was \(Self.quoted(before, name)), ")
             + "ours is \(Self.quoted(own, name)), theirs \(Self.quoted(other, name)): ours stays; to take theirs, "
-            + Self.advice(name, other)))
+            + (other.map { "write \(name)=\"\(ModelSourceSchema.escaped($0))\"" } ?? "take \(name) out")))
     }
   }
 
   /// Two sides of an attribute that give it different types: what depends on the type stays with it.
   private struct TypeChange {
     /// What has a meaning for the type alone.
-    static let bound: Set<String> = [
+    private static let bound: Set<String> = [
       "attributeType", "usesScalarValueType", "defaultValueString", "minValueString", "maxValueString",
       "regularExpressionString", "defaultDateTimeInterval", "minDateTimeInterval", "maxDateTimeInterval",
       "valueTransformerName", "customClassName", "allowsExternalBinaryDataStorage", "composite",
       "derived", "derivationExpression",
     ]
 
-    let before: String?
-    let own: String?
-    let other: String?
+    private let own: String?
+    private let other: String?
 
     /// Nil where the type is the same, or theirs has changed it and ours nothing of this.
     init?(_ base: SourceElement, _ ours: SourceElement, _ theirs: SourceElement) {
-      (before, own, other) = (base["attributeType"], ours["attributeType"], theirs["attributeType"])
+      (own, other) = (ours["attributeType"], theirs["attributeType"])
       guard ours.name == "attribute", own != other else { return nil }
-      if own == before, Self.bound.allSatisfy({ ModelMerge.isSame(base[$0], ours[$0]) }) { return nil }
+      if Self.bound.allSatisfy({ ModelMerge.isSame(base[$0], ours[$0]) }) { return nil }
     }
 
-    /// What is told of a value that is not taken from theirs.
-    func conflict(_ name: String, _ before: String?, _ own: String?, _ other: String?) -> String? {
-      if ModelMerge.isSame(own, other) || ModelMerge.isSame(before, other) { return nil }
-      let sides: String =
-        "it was \(ModelMerge.quoted(before, name)), ours is \(ModelMerge.quoted(own, name)), theirs \(ModelMerge.quoted(other, name))"
-      let reason: String
-      if !ModelMerge.isSame(before, own) {
-        reason = "both changed \(name): \(sides)"
-      } else if name == "attributeType" {
-        reason = "theirs changed the type, and ours what depends on it: \(sides)"
-      } else {
-        reason =
-          "\(name) depends on the type, which is \(ModelMerge.quoted(self.own, "")) in ours, \(ModelMerge.quoted(self.other, "")) in theirs: "
-          + sides
-      }
-      return "\(reason): ours stays; to take theirs, \(ModelMerge.advice(name, other))"
+    /// Why a value is not taken that only theirs has changed; nil if it may be.
+    func reason(against name: String) -> String? {
+      guard Self.bound.contains(name) else { return nil }
+      if name == "attributeType" { return "theirs changed the type, and ours what depends on it" }
+      return
+        "\(name) depends on the type, which is \(ModelMerge.quoted(own, "")) in ours, \(ModelMerge.quoted(other, "")) in theirs"
     }
-  }
-
-  private static func advice(_ name: String, _ value: String?) -> String {
-    value.map { "write \(name)=\"\(ModelSourceSchema.escaped($0))\"" } ?? "take \(name) out"
   }
 
   private static let editorsOwn: Set<String> = ["lastSavedToolsVersion", "systemVersion"]

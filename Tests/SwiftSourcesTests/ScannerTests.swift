@@ -44,6 +44,7 @@ struct ScannerTests {
     ("b\n#endif", "Test.swift:2:1: error: This #endif has no #if."),
     ("class A {\n  @objc(", "Test.swift:2:8: error: This ( has no end."),
     ("protocol e{optional func i()", "Test.swift:1:11: error: This { has no end."),
+    ("protocol e{optional func i())", "Test.swift:1:11: error: This { has no end."),
   ])
   func `what has no end is an error at its place`(_ text: String, _ expected: String) {
     #expect(throws: SourceFailure.self) { try scan(text) }

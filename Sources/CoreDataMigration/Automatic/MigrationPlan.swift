@@ -228,15 +228,14 @@ public struct MigrationPlan: CustomStringConvertible {
     ]
   }
 
-  /// How a warning of several mapping models for one step begins.
-  package static let severalMappings = "Several mapping models lead"
+  /// The warnings of several mapping models for one step.
+  package var rivals: [String] { steps.compactMap(Self.rivals) }
 
   private static func rivals(of step: Step) -> String? {
     if step.step.rivals.isEmpty { return nil }
     let others: String = step.step.rivals.map(\.path).sorted().joined(separator: ", ")
     return
-      Self.severalMappings
-      + " from \(step.source) to \(step.destination): \(step.mappingTitle) is taken, not "
+      "Several mapping models lead from \(step.source) to \(step.destination): \(step.mappingTitle) is taken, not "
       + "\(others). \(MigrationWords.text(command: "Name one by --mapping", program: "Give one as `mapping`")), or remove "
       + "the others."
   }

@@ -94,8 +94,7 @@ struct MigrationProblems {
   /// Cost: a look at every object; of integers a statement first, which mostly finds nothing to look at.
   private func inexact(_ path: String, as type: NSAttributeType, _ mapping: PreparedMapping) throws -> Int {
     guard let source = mapping.source, let entity = source.name,
-      let value = mapping.attributes.first(where: { $0.path == path }),
-      let attribute = value.property as? NSAttributeDescription
+      let value = mapping.attributes.first(where: { $0.path == path })
     else { return 0 }
     if let key = value.key, source.attributesByName[key]?.attributeType.isInteger == true,
       let all = type.wholeNumbers
@@ -108,10 +107,10 @@ struct MigrationProblems {
     try contents.forEachObject(of: entity) { object in
       let variables: NSMutableDictionary = [MigrationKey.source: object]
       let found: Any? = try mapping.evaluate(value, variables, object)
-      guard !(found is NSNull), let given = PreparedMapping.widened(found, for: attribute) else { return }
-      if PreparedMapping.cutOff(given, by: attribute) != nil
-        || NSManagedObject.refusal(of: given, for: type) != nil
-      {
+      // The run's own check.
+      do {
+        try mapping.requireAccepted(found is NSNull ? nil : found, of: value, object)
+      } catch is MigrationFailure {
         count += 1
       }
     }

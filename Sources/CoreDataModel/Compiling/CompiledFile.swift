@@ -33,15 +33,24 @@ package enum CompiledFile {
   /// A `.momd` with these files and no others. Returns whether it was written.
   package static func write(folder files: [String: Data], to url: URL) throws -> Bool {
     // Two builds may write one folder at once; the second finds the first's.
-    for _ in 0..<4 {
-      if let isWritten = try attempt(folder: files, url, isLast: false) { return isWritten }
+    var attempt: Int = 1
+    while true {
+      do {
+        return try exchange(folder: files, url)
+      } catch let interference as Interference {
+        if attempt == 5 { throw failure(url, interference.error) }
+      }
+      attempt += 1
       Thread.sleep(forTimeInterval: 0.02)
     }
-    return try attempt(folder: files, url, isLast: true) ?? false
   }
 
-  /// Nil if somebody else changes the place at the same time.
-  private static func attempt(folder files: [String: Data], _ url: URL, isLast: Bool) throws -> Bool? {
+  /// What fails where somebody else changes the place at the same time, and succeeds a moment later.
+  private struct Interference: Error {
+    let error: any Error
+  }
+
+  private static func exchange(folder files: [String: Data], _ url: URL) throws -> Bool {
     let manager = FileManager.default
     let present: PathKind = PathKind(url)
     switch present {
@@ -52,8 +61,7 @@ package enum CompiledFile {
       do {
         names = try manager.contentsOfDirectory(atPath: url.path)
       } catch {
-        if !isLast { return nil }
-        throw failure(url, error)
+        throw Interference(error: error)
       }
       let isSame: Bool =
         Set(names) == Set(files.keys)
@@ -90,8 +98,7 @@ package enum CompiledFile {
         throw error
       }
     } catch {
-      if !isLast { return nil }
-      throw failure(url, error)
+      throw Interference(error: error)
     }
     return true
   }

@@ -100,8 +100,10 @@ extension PortingPass {
       let path: [String] = path + type.name
       if type.kind == .class, let body = type.body {
         let name: String = path.joined(separator: ".")
+        let alias: [String] = alias(of: type, name)
+        if !alias.isEmpty { aliasedPlaces.insert(type.offset) }
         insert(
-          alias(of: type, name) + (movedOverrides[name] ?? []).map(\.declaration)
+          alias + (movedOverrides[name] ?? []).map(\.declaration)
             + override(calling: calledChecks[name] ?? [], type) + lists(of: listed[name] ?? [], type, name),
           at: body.lowerBound)
       }
@@ -125,7 +127,7 @@ extension PortingPass {
 
   /// `@objc(CDBookmark) class Bookmark`: models name the class by the other name.
   private func alias(of type: TypeDeclaration, _ name: String) -> [String] {
-    guard let alias = Self.alias(of: type), let own = type.name.last, types.isManaged(own),
+    guard let alias = Self.aliasName(of: type), let own = type.name.last, types.isManaged(own),
       type.condition == nil, type.genericParameters.isEmpty
     else { return [] }
     let access: String = type.access == .open || type.access == .public ? "public " : ""
@@ -136,7 +138,7 @@ extension PortingPass {
   }
 
   /// The name in `@objc(Name)`, if it is another one than that of the class.
-  private static func alias(of type: TypeDeclaration) -> String? {
+  private static func aliasName(of type: TypeDeclaration) -> String? {
     // A module in it is one of Apple's platforms.
     guard let written = type.objectiveCName?.split(separator: ".").last.map(String.init),
       written != type.name.last, !written.isEmpty,
@@ -145,7 +147,7 @@ extension PortingPass {
     return written
   }
 
-  /// At `@objc` of a class.
+  /// At `@objc`, before a class that has got an alias.
   mutating func noteAlias(_ index: Int, after last: Int) {
     var place: Int = last
     while PortingPass.accessAndKind.contains(text(place)),
@@ -154,8 +156,7 @@ extension PortingPass {
       place += 1
     }
     guard text(place) == "class", isWord(place + 1),
-      let type = file.declarations.first(where: { $0.offset == tokens[place + 1].range.lowerBound }),
-      !alias(of: type, type.name.joined(separator: ".")).isEmpty
+      aliasedPlaces.contains(tokens[place + 1].range.lowerBound)
     else { return }
     note(.namedClass, at: range(index, last))
   }

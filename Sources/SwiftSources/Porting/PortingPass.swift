@@ -29,8 +29,10 @@ struct PortingPass {
   private(set) var listed: [String: [ListedMember]] = [:]
   /// What is listed in extensions of classes that are not in the sources, by the name of the class.
   private(set) var listings: [String: [ListedMember]] = [:]
-  /// Those of this file, by the offsets of their attributes.
+  /// Of both those of this file, by the offsets of their attributes.
   private(set) var listedPlaces: [Int: ListedMember] = [:]
+  /// The offsets of the names of classes that have got an alias.
+  var aliasedPlaces: Set<Int> = []
   /// The words by which key-value coding may read properties.
   private(set) var keys: Set<String> = []
   private(set) var knownAccessors: Set<String> = []
@@ -59,10 +61,10 @@ struct PortingPass {
     let all: [Token] = try Lexer.tokens(of: file.source)
     let conditioned = try ConditionedTokens(all, of: file.source, on: platform)
     (tokens, unreached) = (conditioned.tokens, conditioned.unreached)
-    let places: [Int] = tokens.indices.dropLast().filter { [tokens] in
+    let keywords: [Int] = tokens.indices.dropLast().filter { [tokens] in
       tokens[$0].kind == .identifier && file.source[tokens[$0].range] == "func"
     }
-    functions = Dictionary(grouping: places) { [tokens] in file.source[tokens[$0 + 1].range] }
+    functions = Dictionary(grouping: keywords) { [tokens] in file.source[tokens[$0 + 1].range] }
     importedModules = Set(
       zip(all, all.dropFirst()).compactMap { word, name in
         file.source[word.range] == "import" && name.kind == .identifier ? file.source[name.range] : nil
@@ -123,12 +125,11 @@ struct PortingPass {
     (movedOverrides, calledChecks, namedChecks) = (module.overrides, module.checks, module.namedChecks)
     (listed, keys, knownAccessors) = (module.listed, module.keys, module.knownAccessors)
     listings = module.listings
-    for member in listings.values.joined() where member.path == source.path {
-      listedPlaces[member.offset] = member
-    }
     calledPlaces = Set(calledChecks.values.joined().filter { $0.path == source.path }.map(\.offset))
-    for member in listed.values.joined() where member.path == source.path {
-      listedPlaces[member.offset] = member
+    for members in [listed, listings] {
+      for member in members.values.joined() where member.path == source.path {
+        listedPlaces[member.offset] = member
+      }
     }
     (defaulted, defaultedNames) = (module.defaulted, Set(module.defaulted.map(\.name)))
     rewriteMembers(file.declarations)

@@ -12,10 +12,7 @@ struct SourceEdits {
 
   /// Of edits that overlap the one that begins first is made, and of these the longest. A removal that begins
   /// in another edit removes what is behind that one.
-  mutating func replace(_ range: Range<Int>, by text: String) {
-    // What stands behind a brace that an unfinished file lacks stands at the end.
-    edits.append(Edit(range: range.clamped(to: 0..<source.bytes.count), text: text))
-  }
+  mutating func replace(_ range: Range<Int>, by text: String) { edits.append(Edit(range: range, text: text)) }
 
   /// Puts spaces in the place of a text, so that what follows stays where it is.
   mutating func blank(_ range: Range<Int>) {

@@ -123,13 +123,20 @@ struct ConditionedTokens {
       index = end
     }
     if let unclosed = open.last { throw failure("This #if has no #endif.", all[unclosed.start]) }
-    // Nothing behind a bracket without an end would be understood.
+    // Nothing behind a bracket without an end, or with that of another one, would be understood.
+    let partners: [UInt8: UInt8] = [
+      Ascii.closeParenthesis: Ascii.openParenthesis, Ascii.closeBracket: Ascii.openBracket,
+      Ascii.closeBrace: Ascii.openBrace,
+    ]
     var brackets: [Token] = []
     for token in tokens where token.kind == .punctuation && token.range.count == 1 {
-      switch source.bytes[token.range.lowerBound] {
-      case Ascii.openParenthesis, Ascii.openBracket, Ascii.openBrace: brackets.append(token)
-      case Ascii.closeParenthesis, Ascii.closeBracket, Ascii.closeBrace: _ = brackets.popLast()
-      default: break
+      let byte: UInt8 = source.bytes[token.range.lowerBound]
+      if partners.values.contains(byte) {
+        brackets.append(token)
+      } else if let partner = partners[byte], let open = brackets.popLast(),
+        source.bytes[open.range.lowerBound] != partner
+      {
+        throw failure("This \(source[open.range]) has no end.", open)
       }
     }
     if let unclosed = brackets.last {

@@ -111,7 +111,7 @@ struct MigrateCommand: ParsableCommand {
           "\(store): migrated to \(planned.steps.last?.destination ?? "") in \(Counted.text(count, "step", "steps"))"
         ))
       // What a mapping model does to values is its author's doing, so that one that was found is named.
-      for warning in planned.warnings where warning.hasPrefix(MigrationPlan.severalMappings) {
+      for warning in planned.rivals {
         writeToStandardError("warning: \(ErrorText.oneLine(warning))")
       }
       if count > 1 || (mapping == nil && planned.steps.contains { !$0.isInferred }) {

@@ -43,7 +43,7 @@ struct ModelLintCommand: ParsableCommand {
   var strict = false
 
   func validate() throws {
-    for code in ignore where !ModelProblem.codes.contains(code) && code != Self.generatedCode {
+    for code in ignore where !LintIgnoring.known.contains(code) {
       throw ValidationError("--ignore: There is no rule '\(code)'. \(LintIgnoring.knownCodes)")
     }
   }
@@ -98,11 +98,9 @@ struct ModelLintCommand: ParsableCommand {
   private func report(_ error: ModelFileError) throws {
     let output = StandardOutput()
     if options.json {
-      let problem: JSONText = .object([
-        ("severity", .string("error")), ("code", .string("unreadable")), ("entity", .null), ("part", .null),
-        ("message", .string(error.reason)), ("file", .string(error.file)), ("line", .optional(error.line)),
-        ("column", .null), ("page", .null),
-      ])
+      let problem = Self.json(
+        "error", code: "unreadable", error.reason, file: error.file, line: error.line, column: nil,
+        hasPage: false)
       try output.writeLine(
         JSONText.object([("problems", .array([problem])), ("unread", .array([]))]).pretty)
     } else {
@@ -132,23 +130,15 @@ struct ModelLintCommand: ParsableCommand {
     _ warnings: [ModelWarning]
   ) -> JSONText {
     let generated: [JSONText] = messages.map { message in
-      .object([
-        ("severity", .string(message.severity.rawValue)), ("code", .string(generatedCode)),
-        ("entity", .null), ("part", .null), ("message", .string(message.text)),
-        ("file", .string(message.file)), ("line", .optional(message.line)),
-        ("column", .optional(message.line.flatMap(places.column))),
-        ("page", .string("Documentation/lint.md#\(generatedCode)")),
-      ])
+      json(
+        message.severity.rawValue, code: generatedCode, message.text, file: message.file, line: message.line,
+        column: message.line.flatMap(places.column))
     }
     let problems: [JSONText] = problems.map { problem in
       let line: Int? = places.line(of: problem)
-      return .object([
-        ("severity", .string(problem.severity.rawValue)), ("code", .string(problem.code)),
-        ("entity", .optional(problem.entity)), ("part", .optional(problem.part)),
-        ("message", .string(problem.message)), ("file", .string(places.file)),
-        ("line", .optional(line)), ("column", .optional(line.flatMap(places.column))),
-        ("page", .string("Documentation/lint.md#\(problem.code)")),
-      ])
+      return json(
+        problem.severity.rawValue, code: problem.code, entity: problem.entity, part: problem.part,
+        problem.message, file: places.file, line: line, column: line.flatMap(places.column))
     }
     let unread: [JSONText] = warnings.map {
       .object([
@@ -157,4 +147,17 @@ struct ModelLintCommand: ParsableCommand {
     }
     return .object([("problems", .array(problems + generated)), ("unread", .array(unread))])
   }
+
+  private static func json(
+    _ severity: String, code: String, entity: String? = nil, part: String? = nil, _ message: String,
+    file: String, line: Int?, column: Int?, hasPage: Bool = true
+  ) -> JSONText {
+    .object([
+      ("severity", .string(severity)), ("code", .string(code)), ("entity", .optional(entity)),
+      ("part", .optional(part)), ("message", .string(message)), ("file", .string(file)),
+      ("line", .optional(line)), ("column", .optional(column)),
+      ("page", hasPage ? .string("Documentation/lint.md#\(code)") : .null),
+    ])
+  }
+
 }

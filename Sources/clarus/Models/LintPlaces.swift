@@ -42,7 +42,10 @@ struct LintPlaces {
 enum LintIgnoring {
   static let fileName: String = ".clarus-lint"
 
-  static var knownCodes: String { "The codes are \(ModelProblem.codes.joined(separator: ", "))." }
+  /// The codes of the rules, and that of the generator's messages.
+  static let known: [String] = ModelProblem.codes + [ModelLintCommand.generatedCode]
+
+  static var knownCodes: String { "The codes are \(known.joined(separator: ", "))." }
 
   /// The codes in the file of the outermost package, a line each; what follows `#` is a comment.
   static func codes(for model: NSManagedObjectModel) throws -> Set<String> {
@@ -64,9 +67,7 @@ enum LintIgnoring {
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let words: Substring = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
       for code in words.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
-        guard
-          code == "*" || code == ModelLintCommand.generatedCode || ModelProblem.codes.contains(String(code))
-        else {
+        guard code == "*" || known.contains(String(code)) else {
           throw CommandFailure(
             "\(file.relativePath):\(number + 1): There is no rule '\(code)'. \(knownCodes)")
         }
